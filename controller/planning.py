@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from controller.selection import with_limits
-from controller.spec.agent import agent_name
+from controller.spec.agent import Member, agent_name
 from controller.spec.run import (
     BudgetSpec,
     CodeSpec,
@@ -146,7 +146,7 @@ def specify_run(plan: Plan, *, clock: Clock = SYSTEM_CLOCK, run: str = "") -> Ru
         run=run or new_run_id(clock),
         started_s=clock.now_s(),
         suite=_specify_suite(plan.suite),
-        agent=plan.agent,
+        agents=(Member(agent=plan.agent),),
         tasks=tuple(specify_task(task, known, digester) for task in tasks),
         repeats=plan.repeats,
         retries=plan.retries,
@@ -222,21 +222,16 @@ def resume_plan(spec: RunSpec, suite: Suite, make_driver: Callable[[AgentSpec], 
         make_driver: see `controller.agents.registry.make_driver`.
 
     Raises:
-        UsageError: the run has an older schema, a task has changed, or the agent cannot be
+        UsageError: the run has several members, a task has changed, or the agent cannot be
             recreated as it was.
         SpecError: the agent's script cannot be read.
     """
-    if spec.schema_version == 1:
-        raise UsageError(
-            f"{spec.run} was recorded by an older version of Mesocosm (schema 1) and cannot be resumed.",
-            resolution="Start a new run; the results of this one can still be read.",
-        )
     suite = with_limits(suite, spec.limits)
     _require_same_tasks(spec, suite)
     return Plan(
         suite=suite,
-        agent=spec.agent,
-        driver=make_driver(spec.agent),
+        agent=spec.only_agent,
+        driver=make_driver(spec.only_agent),
         tasks=tuple(task.id for task in spec.tasks),
         repeats=spec.repeats,
         retries=spec.retries,

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from controller.actions.vocabulary import vocabulary
 from controller.episode.baselines import Baselines
 from controller.episode.conclusion import measure_result
-from controller.episode.context import RunContext
+from controller.episode.context import RunContext, TeamMember
 from controller.episode.end_state import EndStateKeeper
 from controller.executors.local import LocalTrials
 from controller.executors.messages import FolderAddress, ModelChoice, RunAccess
 from controller.executors.process import ProcessExecutor
 from controller.planning import code_version
 from controller.registered.suites import locate_suite
-from controller.spec.agent import model_name
+from controller.spec.agent import MEMBER, model_name
 from evaluators.loading.suite import load_suite
 from evaluators.loading.suite_reader import INDEX
 from foundation.clock import SYSTEM_CLOCK
@@ -134,8 +134,7 @@ def make_context(
     return RunContext(
         fleet,
         suite=plan.suite.name,
-        agent=plan.agent_name,
-        model=model_name(plan.agent),
+        members={MEMBER: TeamMember(plan.agent_name, model_name(plan.agent))},
         code=str(code_version()),
         vocabulary=plan.suite.vocabulary,
         record=take,

@@ -12,8 +12,8 @@ from foundation.files import digest_json
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_ROOT = Path(__file__).resolve().parent
-_SHARED = ("__init__.py", "decorators.py")
+_ROOT = Path(__file__).resolve().parents[1]
+_SHARED = ("mesocosm/__init__.py", "evaluators/__init__.py", "evaluators/decorators.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,15 @@ class Bundle:
 
 @cache
 def desktop_bundle() -> Bundle:
-    """Bundle ``evaluators.decorators`` and all modules of ``evaluators.desktop``."""
-    paths = [*(_ROOT / name for name in _SHARED), *sorted((_ROOT / "desktop").glob("*.py"))]
+    """Bundle `mesocosm`, ``evaluators.decorators`` and all modules of ``evaluators.desktop``."""
+    paths = [
+        *(_ROOT / name for name in _SHARED),
+        *sorted((_ROOT / "evaluators/desktop").glob("*.py")),
+    ]
     modules = {_module_name(path): path.read_text(encoding="utf-8") for path in paths}
     return Bundle.of(modules)
 
 
 def _module_name(path: Path) -> str:
-    parts = path.relative_to(_ROOT.parent).with_suffix("").parts
+    parts = path.relative_to(_ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

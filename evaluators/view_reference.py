@@ -38,8 +38,8 @@ def render_views() -> str:
 
 
 def _helpers() -> Iterator[str]:
-    yield f"## {reading.__name__}\n"
-    yield "For evaluators `on` desktop, in addition to `Guest`: functions whose `guest` is that argument.\n"
+    yield "## Reading files\n"
+    yield "For evaluators `on` desktop, in addition to `Guest`: functions of `mesocosm` whose `guest` is that argument.\n"
     yield f"{' '.join((inspect.getdoc(reading) or '').split())}\n"
     yield from ("| call | result | raises |", "|---|---|---|")
     for name, function in inspect.getmembers(reading, inspect.isfunction):

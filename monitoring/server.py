@@ -1,4 +1,4 @@
-"""Serve ``/metrics``, ``/healthz``, the page and the Prometheus proxy; read-only."""
+"""Serve ``/metrics``, ``/healthz`` and the Prometheus proxy; read-only."""
 
 from __future__ import annotations
 
@@ -11,65 +11,42 @@ from prometheus_client.exposition import ThreadingWSGIServer
 
 from foundation.errors import RequirementError
 from monitoring.hosts import HostCheck, allowed_hosts
-from monitoring.page import render, style
 from monitoring.prometheus_proxy import PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable
     from types import TracebackType
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
     from prometheus_client import CollectorRegistry
 
-    from foundation.clock import Clock
-    from monitoring.collector import CountMachines
-    from monitoring.measures import MeasureReader
-    from monitoring.page import PageContext, RunRow
 
 _SAFETY = [
-    ("Content-Security-Policy", "default-src 'none'; style-src 'self'; frame-ancestors 'none'"),
+    ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "no-referrer"),
     ("Cache-Control", "no-store"),
 ]
 
 
-class Pages:
+class MetricsApp:
     """The WSGI application.
 
     Args:
         registry: metrics for ``/metrics``.
-        reader: source of the page's figures.
-        count_machines: machines by kind and state, called at every request.
-        last_runs: last runs, newest first, called at every request.
-        context: version, accelerator, URLs.
-        clock: source of the page's time.
         prometheus: application for the paths of Prometheus; None if there is no Prometheus.
     """
 
     def __init__(
-        self,
-        *,
-        registry: CollectorRegistry,
-        reader: MeasureReader,
-        count_machines: CountMachines,
-        last_runs: Callable[[], Sequence[RunRow]],
-        context: PageContext,
-        clock: Clock,
-        prometheus: WSGIApplication | None = None,
+        self, registry: CollectorRegistry, *, prometheus: WSGIApplication | None = None
     ) -> None:
         self._metrics: WSGIApplication = make_wsgi_app(registry)
-        self._reader = reader
-        self._count_machines = count_machines
-        self._last_runs = last_runs
-        self._context = context
-        self._clock = clock
         self._prometheus = prometheus
 
     def __call__(self, environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         """Answer one request."""
         if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
-            return _answer(start, "405 Method Not Allowed", "text/plain", "read-only\n")
+            return _answer(start, "405 Method Not Allowed", "read-only\n")
         path = environ["PATH_INFO"]
         if self._prometheus is not None and f"{path}/".startswith(f"{PREFIX}/"):
             return self._prometheus(environ, start)
@@ -77,25 +54,14 @@ class Pages:
             case "/metrics":
                 return self._metrics(environ, start)
             case "/healthz":
-                return _answer(start, "200 OK", "text/plain", "ok\n")
-            case "/style.css":
-                return _answer(start, "200 OK", "text/css", style())
-            case "/":
-                return _answer(start, "200 OK", "text/html", self._page())
+                return _answer(start, "200 OK", "ok\n")
             case _:
-                return _answer(start, "404 Not Found", "text/plain", "no such page\n")
-
-    def _page(self) -> str:
-        return render(
-            self._reader.update(),
-            self._count_machines(),
-            self._last_runs(),
-            self._context,
-            now_s=self._clock.now_s(),
-        )
+                return _answer(
+                    start, "404 Not Found", f"Only /metrics, /healthz and {PREFIX} are here.\n"
+                )
 
 
-class PageServer:
+class MetricsServer:
     """A threaded HTTP server in the background, until the block ends.
 
     Requests with host names other than those of loopback and the address are refused.
@@ -161,8 +127,8 @@ class _QuietHandler(WSGIRequestHandler):
         """Log nothing."""
 
 
-def _answer(start: StartResponse, status: str, kind: str, text: str) -> Iterable[bytes]:
+def _answer(start: StartResponse, status: str, text: str) -> Iterable[bytes]:
     body = text.encode()
-    headers = [("Content-Type", f"{kind}; charset=utf-8"), ("Content-Length", str(len(body)))]
+    headers = [("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(body)))]
     start(status, [*headers, *_SAFETY])
     return [body]

@@ -108,11 +108,11 @@ def parse_record(data: bytes) -> MachineRecord:
         data: its file, JSON.
 
     Raises:
-        ValidationError: its backend is unknown, or it is no record of that backend.
+        ValueError: its backend is unknown, or it is no record of that backend.
     """
     backend = _Named.model_validate_json(data).backend
-    module, _, name = RECORDS.get(backend, "provisioning.machine_record:MachineRecord").partition(
-        ":"
-    )
+    if backend not in RECORDS:
+        raise ValueError(f"no backend is named {backend!r}")
+    module, _, name = RECORDS[backend].partition(":")
     record_class: type[MachineRecord] = getattr(importlib.import_module(module), name)
     return record_class.model_validate_json(data)

@@ -380,6 +380,49 @@ class EgressCapable(Protocol):
         ...
 
 
+Endpoints = Mapping[int, tuple[str, int]]
+"""Host and port of a service as this host reaches them, by the port that guests see."""
+
+
+@runtime_checkable
+class Reach(Protocol):
+    """What a machine without a network reaches."""
+
+    def serve(self, services: Mapping[str, Endpoints]) -> None:
+        """Let the machine's programs reach exactly these services, by name, over TCP.
+
+        Earlier services that are not among them end. A rewind of the machine breaks connections,
+        and keeps what can be reached; the machine's release ends it.
+
+        Args:
+            services: endpoints by name; the name is a host name, which the machine can look up.
+
+        Raises:
+            SpecError: a name or a port cannot be used.
+            LinkError: the machine does not answer.
+            MachineError: the machine cannot listen for a service.
+        """
+        ...
+
+    def stop(self) -> None:
+        """Let the machine's programs reach no service any more; may be called more than once.
+
+        Raises:
+            LinkError: the machine does not answer.
+        """
+        ...
+
+
+@runtime_checkable
+class Reaching(Protocol):
+    """A machine that can reach services although it has no network."""
+
+    @property
+    def reach(self) -> Reach:
+        """Return what it reaches."""
+        ...
+
+
 @runtime_checkable
 class SudoCapable(Protocol):
     """A machine whose agent's user can get the rights of root until the next reset."""

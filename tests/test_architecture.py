@@ -7,6 +7,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 TOP = (
+    "mesocosm",
     "foundation",
     "appliance",
     "images",

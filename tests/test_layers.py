@@ -89,11 +89,6 @@ def test_the_product_does_not_import_its_tests_or_examples() -> None:
     assert wrong == []
 
 
-def test_only_the_composition_root_loads_the_shipped_evaluators() -> None:
-    callers = {name_of(path) for path in sources() if "builtin_evaluators()" in path.read_text()}
-    assert callers == {"controller.actions.vocabulary", "evaluators.catalogue"}
-
-
 def test_a_wrong_import_would_be_seen(tmp_path: Path) -> None:
     path = tmp_path / "evil.py"
     path.write_text("def f():\n    from controller.episode.session import Trial\n")

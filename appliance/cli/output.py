@@ -79,7 +79,9 @@ def print_table(table: Table) -> None:
 
 def print_report(report: Report) -> None:
     """Print the trials of a run and their summary on standard output."""
-    print_table(report.table())
+    from appliance.cli.trials_table import trials_table
+
+    print_table(trials_table(report))
     console_out().print(report.summary(), markup=False)
 
 

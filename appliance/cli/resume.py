@@ -101,7 +101,6 @@ def resume(
     from controller.executors.local import LocalExecutor
     from controller.executors.messages import ModelChoice
     from controller.planning import resume_plan
-    from controller.spec.agent import model_name
     from controller.spec.run import BudgetSpec
     from controller.store.runs import Store
     from controller.store.spending import change_budget, read_budget
@@ -115,9 +114,9 @@ def resume(
     fleet_name = choose_fleet(folder, fleet)
     chosen = open_suite_of(folder.spec, suite)
     options = AgentOptions(model=model, base_url=base_url)
-    if (model or base_url) and not model_name(folder.spec.agent):
+    if (model or base_url) and not folder.spec.model_name:
         raise UsageError(
-            f"The agent of this run is of the kind {folder.spec.agent.kind}, which has no model.",
+            f"The agent of this run is of the kind {folder.spec.only_agent.kind}, which has no model.",
             resolution="Omit --model and --base-url.",
         )
     plan = resume_plan(folder.spec, chosen, lambda spec: make_driver(spec, options))

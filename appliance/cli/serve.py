@@ -10,12 +10,9 @@ import typer
 from appliance.cli.output import console_err
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from appliance.exporter.gauges import ApplianceGauges
     from foundation.settings import Settings
-    from monitoring.page import RunRow
-    from monitoring.server import Pages
+    from monitoring.server import MetricsApp
 
 HostOption = Annotated[str, typer.Option(help="Address to listen on.")]
 PortOption = Annotated[int | None, typer.Option(help="Port; MESOCOSM_CONTROLLER_PORT by default.")]
@@ -25,8 +22,6 @@ ServicePortOption = Annotated[
 PrometheusOption = Annotated[
     str, typer.Option(help="Address of the Prometheus server to serve under /prometheus.")
 ]
-
-_SHOWN_RUNS = 20
 
 
 def register(app: typer.Typer) -> None:
@@ -60,7 +55,7 @@ def serve(
     from foundation.clock import SYSTEM_CLOCK
     from foundation.files import locked
     from foundation.settings import get_settings
-    from monitoring.server import PageServer
+    from monitoring.server import MetricsServer
 
     limit_arenas()
     database, settings, stop = open_database(), get_settings(), threading.Event()
@@ -70,8 +65,8 @@ def serve(
         locked(settings.metrics_dir / "controller.lock", what="This appliance's controller"),
         StoreSizes(settings) as sizes,
         closing(ApplianceGauges(settings, WorkerWatch(settings), sizes)) as gauges,
-        PageServer(
-            _pages(settings, prometheus, gauges),
+        MetricsServer(
+            _metrics(settings, prometheus, gauges),
             host=host,
             port=settings.controller_port if port is None else port,
             hosts=_hosts(settings),
@@ -101,50 +96,18 @@ def _hosts(settings: Settings) -> set[str]:
     return set_by_user | allowed_hosts(LOOPBACK[0], [settings.controller_port])
 
 
-def _pages(settings: Settings, prometheus: str, gauges: ApplianceGauges) -> Pages:
-    import importlib.metadata
-
-    from foundation.clock import SYSTEM_CLOCK
+def _metrics(settings: Settings, prometheus: str, gauges: ApplianceGauges) -> MetricsApp:
     from monitoring.collector import ApplianceCollector, make_registry
     from monitoring.measures import MeasureReader
-    from monitoring.page import PageContext
-    from monitoring.prometheus_proxy import PREFIX, PrometheusProxy
-    from monitoring.server import Pages
+    from monitoring.prometheus_proxy import PrometheusProxy
+    from monitoring.server import MetricsApp
     from provisioning.accelerator.detection import find_accelerator
 
-    accelerator = find_accelerator(settings).name
-    reader = MeasureReader(settings.metrics_dir)
     collector = ApplianceCollector(
-        reader, gauges.count_machines, accelerator=accelerator, gauges=gauges
+        MeasureReader(settings.metrics_dir),
+        gauges.count_machines,
+        accelerator=find_accelerator(settings).name,
+        gauges=gauges,
     )
-    return Pages(
-        registry=make_registry(collector),
-        reader=reader,
-        count_machines=gauges.count_machines,
-        last_runs=lambda: _last_runs(settings),
-        context=PageContext(
-            importlib.metadata.version("mesocosm"),
-            accelerator,
-            PREFIX if prometheus else "",
-            gauges.silent,
-        ),
-        clock=SYSTEM_CLOCK,
-        prometheus=PrometheusProxy(prometheus) if prometheus else None,
-    )
-
-
-def _last_runs(settings: Settings) -> Sequence[RunRow]:
-    from controller.store.index import list_runs
-    from controller.store.runs import Store
-    from monitoring.page import RunRow
-
-    return [
-        RunRow(
-            row.run,
-            row.suite,
-            row.agent,
-            row.started_s,
-            {"PASS": row.passed, "FAIL": row.failed, "INCONCLUSIVE": row.inconclusive},
-        )
-        for row in reversed(list_runs(Store(settings.runs_dir))[-_SHOWN_RUNS:])
-    ]
+    proxy = PrometheusProxy(prometheus) if prometheus else None
+    return MetricsApp(make_registry(collector), prometheus=proxy)

@@ -8,7 +8,7 @@ import urllib.request
 from typing import TYPE_CHECKING
 
 from appliance.doctor.check import Finding, State
-from appliance.services.health import page_answers, prometheus_answers, service_answers
+from appliance.services.health import metrics_answer, prometheus_answers, service_answers
 from appliance.services.ports import find_holders, is_free
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import EngineError, RequirementError
@@ -38,7 +38,7 @@ _NETWORK = "Check name server, proxy and firewall"
 def check_ports(settings: Settings) -> Finding:
     """Check that each loopback port is free, or used by this appliance itself."""
     ports: list[tuple[str, int, Callable[[Settings], bool]]] = [
-        ("controller_port", settings.controller_port, page_answers),
+        ("controller_port", settings.controller_port, metrics_answer),
         ("service_port", settings.service_port, service_answers),
     ]
     if settings.publish_prometheus:

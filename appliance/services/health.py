@@ -62,11 +62,11 @@ def hypervisor_answers(settings: Settings) -> bool:
 
 def controller_answers(settings: Settings) -> bool:
     """Return whether the controller serves metrics, API and pages."""
-    return page_answers(settings) and service_answers(settings)
+    return metrics_answer(settings) and service_answers(settings)
 
 
-def page_answers(settings: Settings) -> bool:
-    """Return whether metrics and their page are served."""
+def metrics_answer(settings: Settings) -> bool:
+    """Return whether metrics are served."""
     return fetch(f"{controller_url(settings)}/healthz") is not None
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from controller.store.runs import RunFolder
     from provisioning.protocols import Json
 
-_COMPARED = ("agent", "action_space", "observation", "repeats", "retries", "seed", "order")
+_COMPARED = ("action_space", "observation", "repeats", "retries", "seed", "order")
 """Parts of a specification whose effect is compared; differences in them are expected."""
 
 
@@ -157,15 +157,13 @@ def _left_out(
 
 def _reason(first: TaskSpec, second: TaskSpec) -> str:
     """Return why two tasks of the same name are not identical; empty if they are."""
-    if not (first.has_digests and second.has_digests):
-        return "recorded without digests (schema 1)"
     parts = first.differences(second)
     return f"differs in: {', '.join(parts)}" if parts else ""
 
 
 def _differences(ours: RunSpec, theirs: RunSpec) -> tuple[Difference, ...]:
     first, second = (
-        _flatten("", spec.model_dump(mode="json", include=set(_COMPARED)))
+        _flatten("", {**_members(spec), **spec.model_dump(mode="json", include=set(_COMPARED))})
         for spec in (ours, theirs)
     )
     return tuple(
@@ -173,6 +171,11 @@ def _differences(ours: RunSpec, theirs: RunSpec) -> tuple[Difference, ...]:
         for name in dict.fromkeys((*first, *second))
         if first.get(name) != second.get(name)
     )
+
+
+def _members(spec: RunSpec) -> dict[str, Json]:
+    """Return the agents of a run by the names of its members."""
+    return {member.name: member.agent.model_dump(mode="json") for member in spec.agents}
 
 
 def _flatten(name: str, value: Any) -> dict[str, Json]:  # noqa: ANN401 - any JSON

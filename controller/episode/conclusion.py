@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from controller.episode.disagreements import visits_unseen
 from controller.episode.judging import Judgement, judge
 from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
 from controller.episode.side_effects import side_effects
-from controller.protocol import Usage
 from evaluators.graph.feedback import explain
 from evaluators.graph.outcome import Cause, Verdict
 from evaluators.graph.state import GraphRecord, NodeState
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from controller.episode.disagreements import Disagreement
     from controller.episode.egress import EgressSession
     from controller.episode.live import LiveTrial
-    from controller.episode.result import Ending, MachineRecord
+    from controller.episode.result import Ending, MachineRecord, MemberShare
     from evaluators.catalogue import Tools
     from evaluators.graph.feedback import Feedback
     from evaluators.model.task import Task
@@ -49,6 +48,7 @@ class Conclusion:
         parameters: values of the task's parameters, once they are known.
         bound: the task with these values bound.
         has_started: whether the agent got its first observation.
+        acting: name of the member whose turn it is; empty if it is nobody's.
     """
 
     task: Task
@@ -59,6 +59,7 @@ class Conclusion:
     parameters: Mapping[str, JsonValue] = field(default_factory=dict)
     bound: Task = field(init=False)
     has_started: bool = False
+    acting: str = ""
 
     def __post_init__(self) -> None:
         """Use the unbound task until its values are known."""
@@ -143,16 +144,24 @@ class Conclusion:
             nodes=len(self.task.credit_nodes),
             steps=0 if live is None else live.budget.steps,
             seconds=round(context.clock.monotonic_s() - self.start_s, 3),
-            usage=Usage() if live is None else live.budget.usage,
+            members={} if live is None else _rounded(live.budget.members),
             detail=hide_secrets(judgement.ending.detail),
             machines=self.machines,
             unmet=_unmet(live, self.bound, evaluators),
             side_effects=effects,
-            agent_seconds=0.0 if live is None else round(live.budget.agent_s, 3),
             parameters=dict(self.parameters),
             weighted=_weighted(self.bound, () if live is None else live.graph.met),
             started=self.has_started,
+            ended_by=self.acting,
         )
+
+
+def _rounded(members: Mapping[str, MemberShare]) -> dict[str, MemberShare]:
+    """Return the members' shares with times in milliseconds' precision."""
+    return {
+        name: replace(share, agent_seconds=round(share.agent_seconds, 3))
+        for name, share in members.items()
+    }
 
 
 def _unmet(live: LiveTrial | None, task: Task, evaluators: Tools) -> tuple[Feedback, ...]:
@@ -174,15 +183,13 @@ def measure_result(result: TrialResult, context: RunContext) -> None:
     context.record("trial_seconds", result.seconds, suite=context.suite)
     context.record("verdicts_total", suite=context.suite, verdict=result.verdict)
     context.record("trials_ended_total", reason=result.reason)
-    for direction, tokens in result.usage.to_dict().items():
-        if tokens:
-            context.record("tokens_total", tokens, direction=direction, **_who(context))
-    if result.usage.usd:
-        context.record("money_usd_total", result.usage.usd, **_who(context))
-
-
-def _who(context: RunContext) -> dict[str, str]:
-    return {"agent": context.agent, "model": context.model}
+    for name, share in result.members.items():
+        labels = asdict(context.members[name])
+        for direction, tokens in share.usage.to_dict().items():
+            if tokens:
+                context.record("tokens_total", tokens, direction=direction, **labels)
+        if share.usage.usd:
+            context.record("money_usd_total", share.usage.usd, **labels)
 
 
 def _measure_evaluators(live: LiveTrial, context: RunContext) -> None:

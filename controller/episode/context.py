@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from controller.actions.vocabulary import vocabulary
 from controller.episode.runners import make_runners
 from controller.observation.settle import SettleRule
+from controller.spec.agent import MEMBER
 from foundation.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
@@ -81,14 +82,26 @@ def discard_metric(name: Name, value: float = 1.0, **labels: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
+class TeamMember:
+    """Labels of a member's metrics.
+
+    Attributes:
+        agent: name of its agent.
+        model: name of the model that it queries; empty for none.
+    """
+
+    agent: str = ""
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class RunContext:
     """The context that the trials of a run share.
 
     Attributes:
         fleet: leases the machines.
         suite: name of the suite, a label of metrics.
-        agent: name of the agent, a label of metrics.
-        model: name of the model that the agent queries, a label of metrics; empty for none.
+        members: the team that plays the trials, by name.
         code: version of Mesocosm, for logs.
         make_runners: creates the runners of a trial's evaluators.
         vocabulary: evaluators, actions and setup operations that tasks can use.
@@ -105,8 +118,7 @@ class RunContext:
 
     fleet: Fleet
     suite: str = ""
-    agent: str = ""
-    model: str = ""
+    members: Mapping[str, TeamMember] = field(default_factory=lambda: {MEMBER: TeamMember()})
     code: str = ""
     make_runners: MakeRunners = make_runners
     vocabulary: Vocabulary = field(default_factory=vocabulary)

@@ -151,7 +151,7 @@ class Episode:
         self._conclusion.has_started = True
         return started
 
-    def step(self, actions: Sequence[Action] | Turn) -> Step:
+    def step(self, actions: Sequence[Action] | Turn, *, member: str | None = None) -> Step:
         """Execute one turn and return its outcome.
 
         The time since the last observation was returned is charged to the agent.
@@ -159,20 +159,22 @@ class Episode:
         Args:
             actions: actions in order; after a rejected one the rest is dropped. A `Turn` also
                 contains the agent's usage and notes.
+            member: name of the member whose turn it is; needed in a team of several.
 
         Raises:
-            EpisodeUseError: the episode was not reset, or the trial is over.
+            EpisodeUseError: the episode was not reset, the trial is over, or there is no such
+                member.
             StoreError: the log cannot be written.
         """
-        live = self._require_live()
+        live, name = self._require_live(), self._begin_turn(member)
         turn = actions if isinstance(actions, Turn) else Turn(tuple(actions))
         agent_s = max(0.0, self._turn_s() - turn.outage_s)
-        live.budget.charge(agent_s, turn.usage)
+        live.budget.charge(name, agent_s, turn.usage)
         try:
             self.cancel.check()
             if ending := live.budget.spent():
                 return self._over(ending)
-            report = live.take(turn, agent_s)
+            report = live.take(turn, agent_s, name)
             self._on_step(live.budget.steps)
             if report.ending:
                 return self._over(report.ending, report.newly_met, report.feedback)
@@ -182,6 +184,7 @@ class Episode:
         except Exception as exc:  # noqa: BLE001 - the trial's boundary
             return self._over(self._ending_of(exc))
         self._shown_s = self._clock.monotonic_s()
+        self._require_conclusion().acting = ""
         return Step(observation, report.newly_met, report.feedback)
 
     def evaluate(self) -> Evaluation:
@@ -212,46 +215,50 @@ class Episode:
         finally:
             self._shown_s += self._clock.monotonic_s() - begin_s
 
-    def note(self, entries: Iterable[Entry]) -> None:
-        """Log an agent's diary entries.
+    def note(self, entries: Iterable[Entry], *, member: str | None = None) -> None:
+        """Log a member's diary entries.
 
         Raises:
+            EpisodeUseError: there is no such member, or it is not named in a team of several.
             StoreError: the log cannot be written.
         """
+        name = self._member(member)
         for entry in entries:
-            self._log.append("agent", kind=entry.kind, data=entry.data)
+            self._log.append("agent", member=name, kind=entry.kind, data=entry.data)
 
-    def fail(self, error: Exception) -> Step:
+    def fail(self, error: Exception, *, member: str | None = None) -> Step:
         """End the trial because its driver cannot continue.
 
         Args:
             error: an `AgentError` is attributed to the agent or its model and includes the cost of
                 the turn; other errors are attributed to the environment.
+            member: name of the member whose turn it is; needed in a team of several.
 
         Raises:
             EpisodeUseError: the episode was not reset, or the trial is over.
             StoreError: the log cannot be written.
         """
-        turn_s, usage = self._turn_s(), Usage()
+        turn_s, usage, live = self._turn_s(), Usage(), self._require_live()
         if isinstance(error, AgentError):
             turn_s -= error.outage_s
             usage = Usage(*error.tokens, error.usd, is_known=error.is_usage_known)
-        self._require_live().budget.charge(turn_s, usage)
+        live.budget.charge(self._begin_turn(member), turn_s, usage)
         return self._over(self._ending_of(error))
 
-    def expire(self, reason: Reason, outage_s: float = 0.0) -> Step:
+    def expire(self, reason: Reason, outage_s: float = 0.0, *, member: str | None = None) -> Step:
         """End the trial because its agent did not answer in time.
 
         Args:
             reason: `Reason.TIME_LIMIT` or `Reason.WALL_LIMIT`.
             outage_s: measured outage of its model in this turn, seconds, which is not charged.
+            member: name of the member whose turn it is; needed in a team of several.
 
         Raises:
             EpisodeUseError: the episode was not reset, or the trial is over.
             StoreError: the log cannot be written.
         """
         budget = self._require_live().budget
-        budget.charge(self._turn_s() - outage_s, Usage())
+        budget.charge(self._begin_turn(member), self._turn_s() - outage_s, Usage())
         detail = "The agent did not answer in time."
         is_wall = reason is Reason.WALL_LIMIT
         return self._over(budget.too_long(detail) if is_wall else Ending(reason, detail))
@@ -317,7 +324,8 @@ class Episode:
     def _bind(self, task: Task) -> Task | Ending:
         """Return the task with parameters bound by this trial's seed."""
         conclusion = self._require_conclusion()
-        about = {"agent": self._context.agent, "code": self._context.code}
+        agents = {name: member.agent for name, member in self._context.members.items()}
+        about = {"agents": agents, "code": self._context.code}
         named = {"task": task.id, "repeat": self._repeat, "seed": self._seed, **about}
         try:
             bound = bind_task(task, self._seed)
@@ -378,6 +386,23 @@ class Episode:
         if keeper.wants(result):
             kept = keeper.keep(folder, self._live, self._ending, self._seed)
             self._log.append("end_state", **kept.model_dump())
+
+    def _begin_turn(self, member: str | None) -> str:
+        """Note whose turn it is, and return the name of the member."""
+        name = self._member(member)
+        self._require_conclusion().acting = name
+        return name
+
+    def _member(self, name: str | None) -> str:
+        members = self._context.members
+        if name in members or (name is None and len(members) == 1):
+            return name or next(iter(members))
+        raise EpisodeUseError(
+            "The member whose turn it is was not named."
+            if name is None
+            else f"This team has no member {name!r}.",
+            resolution=f"Pass the name of a member: {', '.join(members)}.",
+        )
 
     def _turn_s(self) -> float:
         return self._clock.monotonic_s() - self._shown_s

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from controller.episode.result import Ending, Reason
+from controller.episode.result import Ending, MemberShare, Reason
 from controller.protocol import Usage
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ class Budget:
     Attributes:
         steps: number of executed actions.
         waited_s: total time of the agent's wait actions.
-        agent_s: time charged to the agent.
-        usage: usage of its model.
+        members: usage, time and steps of each member that took part, by its name. The limits apply
+            to all members together.
     """
 
     def __init__(self, limits: Limits, clock: Clock) -> None:
@@ -47,8 +48,17 @@ class Budget:
         self._last: Action | None = None
         self.steps = 0
         self.waited_s = 0.0
-        self.agent_s = 0.0
-        self.usage = Usage()
+        self.members: dict[str, MemberShare] = {}
+
+    @property
+    def usage(self) -> Usage:
+        """Usage of the models of all members."""
+        return sum((share.usage for share in self.members.values()), Usage())
+
+    @property
+    def agent_s(self) -> float:
+        """Time charged to all members, seconds."""
+        return sum(share.agent_seconds for share in self.members.values())
 
     @property
     def agent_left_s(self) -> float:
@@ -60,15 +70,17 @@ class Budget:
         """Remaining wall time, seconds; may be negative."""
         return self._wall_deadline_s - self._clock.monotonic_s()
 
-    def charge(self, seconds: float, usage: Usage) -> None:
-        """Charge one turn of the agent.
+    def charge(self, member: str, seconds: float, usage: Usage) -> None:
+        """Charge one turn of a member.
 
         Args:
-            seconds: the agent's own time, without outages of its model.
+            member: its name.
+            seconds: its own time, without outages of its model.
             usage: usage of its model.
         """
-        self.agent_s += max(0.0, seconds)
-        self.usage += usage
+        share = self.members.get(member, MemberShare())
+        total_s = share.agent_seconds + max(0.0, seconds)
+        self.members[member] = replace(share, usage=share.usage + usage, agent_seconds=total_s)
 
     def spent(self) -> Ending | None:
         """Return the ending for an exhausted limit of time, tokens or cost; None if there is none."""
@@ -103,14 +115,17 @@ class Budget:
             Reason.INVALID_ACTION, f"{self._refused} consecutive rejected actions; last: {message}"
         )
 
-    def count_action(self, action: Action, *, has_changed: bool) -> None:
+    def count_action(self, member: str, action: Action, *, has_changed: bool) -> None:
         """Count an executed action, before its effect is evaluated.
 
         Args:
+            member: name of the member that chose it.
             action: the executed action.
             has_changed: whether any screen has changed.
         """
         self.steps += 1
+        share = self.members.get(member, MemberShare())
+        self.members[member] = replace(share, steps=share.steps + 1)
         self._refused = 0
         if action.do == _WAIT:
             self.waited_s += float(str(action.args.get("seconds", 0.0)))

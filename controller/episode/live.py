@@ -109,6 +109,7 @@ class LiveTrial:
         self.space = ActionSpace(task.roles, context.vocabulary.actions or {})
         self._executor = ActionExecutor(self.space, self.machines, self.session)
         self._observer = Observer(self.machines)
+        self._member = ""
         self.watch = StateWatch(self.machines, clock)
         self.screens = ScreenWatch(self.machines, clock)
         self.graph = GraphEvaluator(task.graph, self.runners)
@@ -176,18 +177,20 @@ class LiveTrial:
         """Return the last screenshots without querying any machine."""
         return Observation(self.budget.steps, dict(self._observer.shots))
 
-    def take(self, turn: Turn, agent_s: float) -> TurnReport:
+    def take(self, turn: Turn, agent_s: float, member: str) -> TurnReport:
         """Execute a turn.
 
         Args:
-            turn: the agent's turn.
-            agent_s: time charged to the agent for it.
+            turn: a member's turn.
+            agent_s: time charged to the member for it.
+            member: its name.
 
         Raises:
             LinkError: a machine failed.
             CancelledError: the trial was cancelled.
             StoreError: the log cannot be written.
         """
+        self._member = member
         details: Details = {
             "note": turn.note,
             "usage": turn.usage.to_dict(),
@@ -228,6 +231,7 @@ class LiveTrial:
         self._log.append(
             "refused",
             n=self.budget.steps,
+            member=self._member,
             **_marked(action),
             **self.space.log_fields(action),
             screens={role: shot.digest for role, shot in self._observer.shots.items()},
@@ -250,12 +254,13 @@ class LiveTrial:
         changed = any(
             changed_ratio(before[role], shot.frame) > ratio for role, shot in shots.items()
         )
-        self.budget.count_action(action, has_changed=changed)
+        self.budget.count_action(self._member, action, has_changed=changed)
         met = self.graph.step()
         seconds["evaluate"] = watch.lap()
         self._log.append(
             "step",
             n=self.budget.steps,
+            member=self._member,
             **_marked(action),
             **self.space.log_fields(action),
             screens=screens,
@@ -308,7 +313,8 @@ class LiveTrial:
         context = self._context
         for phase, value in seconds.items():
             context.record("step_seconds", value, phase=phase)
-        context.record("steps_total", 1.0, suite=context.suite, agent=context.agent)
+        agent = context.members[self._member].agent
+        context.record("steps_total", 1.0, suite=context.suite, agent=agent)
 
 
 def _marked(action: Action | None) -> dict[str, object]:

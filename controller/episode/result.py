@@ -131,6 +131,21 @@ class MachineRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class MemberShare:
+    """A member's share of a trial.
+
+    Attributes:
+        usage: tokens of its model and their price.
+        agent_seconds: time charged to it.
+        steps: number of its executed actions.
+    """
+
+    usage: Usage = field(default_factory=Usage)
+    agent_seconds: float = 0.0
+    steps: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class TrialResult:
     """The result of one trial.
 
@@ -143,16 +158,16 @@ class TrialResult:
         nodes: number of nodes of the graph.
         steps: number of executed actions.
         seconds: wall time, including lease and setup.
-        usage: tokens and their price.
+        members: the share of each member that took part, by its name.
         detail: human-readable description of what went wrong; empty if nothing did.
         machines: the machines that it ran on.
         unmet: why nodes have no credit, in the task's order, without revealing the answer.
-        agent_seconds: time charged to the agent.
         side_effects: changes that the task does not allow; None if machines could not be queried.
         parameters: values of the task's parameters, by name.
         weighted: weighted share of nodes with credit; None if no node has a weight.
         disagreements: contradictions between guests and the appliance.
         started: whether the agent got its first observation.
+        ended_by: name of the member in whose turn the trial ended; empty if it was in nobody's.
     """
 
     task: str
@@ -163,16 +178,26 @@ class TrialResult:
     nodes: int
     steps: int
     seconds: float
-    usage: Usage = field(default_factory=Usage)
+    members: dict[str, MemberShare] = field(default_factory=dict)
     detail: str = ""
     machines: tuple[MachineRecord, ...] = ()
     unmet: tuple[Feedback, ...] = ()
-    agent_seconds: float = 0.0
     side_effects: SideEffects | None = None
     parameters: dict[str, JsonValue] = field(default_factory=dict)
     weighted: float | None = None
     disagreements: tuple[Disagreement, ...] = ()
     started: bool = True
+    ended_by: str = ""
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens and their price, of all members."""
+        return sum((share.usage for share in self.members.values()), Usage())
+
+    @property
+    def agent_seconds(self) -> float:
+        """Time charged to all members."""
+        return sum(share.agent_seconds for share in self.members.values())
 
     @property
     def score(self) -> TrialScore:

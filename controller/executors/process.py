@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     from controller.executors.messages import RunAccess
     from controller.scheduling.scheduler import Scheduler
     from controller.scheduling.sink import TrialSink
-    from controller.spec.agent import AgentSpec, Record
+    from controller.spec.agent import Record
     from controller.spec.job import TrialJob
+    from controller.spec.run import RunSpec
     from foundation.cancel import CancelToken
     from foundation.clock import Clock
     from provisioning.protocols import Kind
@@ -97,7 +98,7 @@ class ProcessExecutor:
         Raises:
             UsageError: the run's agent cannot be created in another process.
         """
-        require_nameable(scheduler.sink.spec.agent)
+        require_nameable(scheduler.sink.spec)
         place_all(scheduler, self._run_job, self._parallel)
 
     def _run_job(
@@ -120,7 +121,7 @@ class ProcessExecutor:
             return result
         ending = ending_of_dead(
             process.exit_code,
-            sink.spec.agent,
+            sink.spec,
             has_acted=process.has_acted,
             cancelled=cancel.reason if cancel.is_cancelled else "",
         )
@@ -241,27 +242,28 @@ class JobProcess:
             os.killpg(self._process.pid, signal.SIGKILL)
 
 
-def require_nameable(agent: AgentSpec) -> None:
-    """Verify that another process can create an agent from its specification.
+def require_nameable(spec: RunSpec) -> None:
+    """Verify that another process can create a run's agents from their specifications.
 
     Raises:
-        UsageError: it is an object of this process.
+        UsageError: one of them is an object of this process.
     """
-    if isinstance(agent, CustomSpec):
+    own = [member.agent for member in spec.agents if isinstance(member.agent, CustomSpec)]
+    if own:
         raise UsageError(
-            f"The agent {agent.name!r} is an object of this program and cannot be created in a "
+            f"The agent {own[0].name!r} is an object of this program and cannot be created in a "
             "process of its own.",
             resolution="Name its class, as in --agent file.py:Class, or run its trials without "
             "isolation.",
         )
 
 
-def ending_of_dead(exit_code: int, agent: AgentSpec, *, has_acted: bool, cancelled: str) -> Ending:
+def ending_of_dead(exit_code: int, spec: RunSpec, *, has_acted: bool, cancelled: str) -> Ending:
     """Return why an attempt ended whose process died without a result.
 
     Args:
         exit_code: of the process; negative for a signal.
-        agent: the run's agent.
+        spec: specification of the run.
         has_acted: whether the agent had been created.
         cancelled: why the attempt was cancelled; empty if it was not.
     """
@@ -272,6 +274,7 @@ def ending_of_dead(exit_code: int, agent: AgentSpec, *, has_acted: bool, cancell
     if cancelled:
         return Ending(Reason.CANCELLED, cancelled)
     is_killed = exit_code < 0 and signal.Signals(-exit_code) in _KILLED
-    if has_acted and isinstance(agent, PythonSpec) and not is_killed:
+    runs_own_code = any(isinstance(member.agent, PythonSpec) for member in spec.agents)
+    if has_acted and runs_own_code and not is_killed:
         return Ending(Reason.AGENT_ERROR, f"{how} while the agent's code ran in it.")
     return Ending(Reason.ENVIRONMENT_ERROR, f"{how}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated, Literal, get_args
 from urllib.parse import urlsplit, urlunsplit
 
@@ -42,7 +43,7 @@ class ScriptSpec(Record):
 
     Attributes:
         path: path of the file, as specified by the user.
-        digest: SHA-256 of its content; empty in runs of schema 1.
+        digest: SHA-256 of its content.
     """
 
     kind: Literal["script"] = "script"
@@ -92,7 +93,7 @@ class ModelClientSpec(Record):
         extra: further fields of each request.
         image_scale: factor that screenshots are scaled down by; coordinates are converted back.
         send_seed: whether the trial's seed is sent with each request.
-        prompt_digest: SHA-256 of the agent's prompt templates; empty in runs of schema 1.
+        prompt_digest: SHA-256 of the agent's prompt templates.
     """
 
     kind: str
@@ -218,6 +219,34 @@ def agent_name(agent: AgentSpec) -> str:
 def model_name(agent: AgentSpec) -> str:
     """Return the name of the model that an agent queries; empty if there is none or unknown."""
     return agent.model if isinstance(agent, ModelClientSpec | RegisteredSpec) else ""
+
+
+MEMBER = "agent"
+"""Name of the member of a run that has only one."""
+
+
+class Member(Record):
+    """A member of the team that plays the trials of a run; a single agent is a team of one.
+
+    Attributes:
+        name: its name in events, usage and results, unique in the run.
+        agent: its specification.
+    """
+
+    name: str = Field(default=MEMBER, min_length=1, max_length=64)
+    agent: AgentSpec
+
+
+def require_unique(members: tuple[Member, ...]) -> tuple[Member, ...]:
+    """Return the members if their names differ.
+
+    Raises:
+        ValueError: two have the same name.
+    """
+    counts = Counter(member.name for member in members)
+    if names := sorted(name for name, count in counts.items() if count > 1):
+        raise ValueError(f"several members are named {', '.join(names)}")
+    return members
 
 
 def without_credentials(address: str) -> str:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from controller.spec.agent import AgentSpec, Record, agent_name
+from controller.spec.agent import AgentSpec, Member, Record, agent_name, model_name, require_unique
+from foundation.errors import UsageError
 from foundation.files import digest_json
 
-SCHEMA_VERSION: Final = 2
-"""Schema version of written ``run.json`` files and event logs; version 1 can be read."""
+SCHEMA_VERSION: Final = 3
+"""Schema version of written ``run.json`` files and event logs.
+
+Version 2 had a single agent without a name instead of members; its runs are read as version 3.
+"""
 
 
 KeepPolicy = Literal["none", "failed", "all"]
@@ -57,11 +61,6 @@ class TaskSpec(Record):
     graph: str = ""
     limits: str = ""
     evaluators: dict[str, str] = Field(default={})
-
-    @property
-    def has_digests(self) -> bool:
-        """Whether it has digests; tasks of schema 1 do not."""
-        return bool(self.graph)
 
     def differences(self, other: TaskSpec) -> tuple[str, ...]:
         """Return the names of the parts in which two tasks differ; evaluators are listed singly."""
@@ -152,11 +151,11 @@ class RunSpec(Record):
     """The specification of a run.
 
     Attributes:
-        schema_version: schema version of the file that it was read from.
+        schema_version: schema version of its file.
         run: id of the run.
         started_s: start, seconds since the epoch.
         suite: the suite of the tasks.
-        agent: the agent that tries them.
+        agents: the team that tries them: its members, with their agents.
         tasks: the tasks, in the order of the suite.
         repeats: trials per task.
         retries: further attempts at a trial whose machines or model failed; one whose machines failed
@@ -175,11 +174,11 @@ class RunSpec(Record):
         fleet: the fleet that provides the machines.
     """
 
-    schema_version: Literal[1, 2] = SCHEMA_VERSION
+    schema_version: Literal[3] = SCHEMA_VERSION
     run: str
     started_s: float
     suite: SuiteSpec
-    agent: AgentSpec
+    agents: Annotated[tuple[Member, ...], Field(min_length=1), AfterValidator(require_unique)]
     tasks: tuple[TaskSpec, ...]
     repeats: int = Field(ge=1)
     retries: int = Field(default=0, ge=0)
@@ -210,8 +209,29 @@ class RunSpec(Record):
 
     @property
     def agent_name(self) -> str:
-        """The agent's name in results."""
-        return agent_name(self.agent)
+        """The agent's name in results; several names of a team are joined by ``+``."""
+        return "+".join(agent_name(member.agent) for member in self.agents)
+
+    @property
+    def model_name(self) -> str:
+        """The names of the models that its members query, joined by ``+``; empty for none."""
+        names = dict.fromkeys(model_name(member.agent) for member in self.agents)
+        return "+".join(name for name in names if name)
+
+    @property
+    def only_agent(self) -> AgentSpec:
+        """The agent of a team of one.
+
+        Raises:
+            UsageError: the run has several members.
+        """
+        if len(self.agents) > 1:
+            raise UsageError(
+                f"The run {self.run} has several members: "
+                f"{', '.join(member.name for member in self.agents)}.",
+                resolution="Only a program that drives its members can continue it.",
+            )
+        return self.agents[0].agent
 
     @property
     def digest(self) -> str:
@@ -220,7 +240,8 @@ class RunSpec(Record):
         Fake machines can be recognized by the images that the trials record.
         """
         names = ("run", "started_s", "recording_hz", "budget", "keep_end_state", "fleet")
-        left_out: Any = {**dict.fromkeys(names, True), "agent": {"folder"}, "suite": {"folder"}}
+        members = {"__all__": {"agent": {"folder"}}}
+        left_out: Any = {**dict.fromkeys(names, True), "agents": members, "suite": {"folder"}}
         kept = self.model_dump(mode="json", exclude=left_out)
         return digest_json(kept)
 

@@ -7,8 +7,8 @@ import io
 import json
 from typing import TYPE_CHECKING, Any, Literal
 
-from controller.spec.agent import model_name
 from controller.spec.run import trial_seed
+from controller.store.schema import member_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,7 +25,7 @@ TRIAL_COLUMNS = (
     "prompt_tokens", "completion_tokens", "usd", "side_effects",
 )  # fmt: skip
 STEP_COLUMNS = (
-    "run", "task", "repeat", "attempt", "t", "type", "n", "on", "do", "with", "why", "met",
+    "run", "task", "repeat", "attempt", "t", "type", "n", "member", "on", "do", "with", "why", "met",
     "screens", "note", "prompt_tokens", "completion_tokens", "agent_s",
 )  # fmt: skip
 
@@ -92,7 +92,7 @@ def _trial_row(
         **named,
         "suite": spec.suite.name,
         "agent": spec.agent_name,
-        "model": model_name(spec.agent) or None,
+        "model": spec.model_name or None,
         "is_last": is_last,
         "seed": trial_seed(spec.seed, named["task"], named["repeat"]),
         "started_s": events[0].get("t") if events else None,
@@ -130,6 +130,7 @@ def _step_rows(named: dict[str, Any], attempt: Attempt) -> Iterator[dict[str, An
         row = {
             **{name: event.get(name) for name in STEP_COLUMNS},
             **{name: action.get(name) for name in ("on", "do", "with")},
+            "member": member_of(event),
             "prompt_tokens": usage.get("prompt"),
             "completion_tokens": usage.get("completion"),
         }

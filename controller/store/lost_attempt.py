@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.episode.result import FAILED, MachineRecord, TrialResult
+from controller.episode.result import FAILED, MachineRecord, MemberShare, TrialResult
 from controller.protocol import Usage
 from controller.spec.agent import ModelClientSpec
+from controller.store.schema import member_of
 from evaluators.graph.outcome import Verdict
 from evaluators.graph.state import GraphRecord, NodeState
 from evaluators.model.node import Mode
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from controller.episode.result import Ending
     from controller.spec.agent import AgentSpec
     from controller.spec.job import TrialJob
+    from controller.spec.run import RunSpec
 
 _PER_MTOK = 1e-6
 
@@ -25,7 +27,7 @@ def result_of_lost(
     events: Sequence[Mapping[str, Any]],
     job: TrialJob,
     ending: Ending,
-    agent: AgentSpec,
+    spec: RunSpec,
     now_s: float,
 ) -> TrialResult:
     """Return the result of an attempt whose process died.
@@ -34,7 +36,7 @@ def result_of_lost(
         events: its log.
         job: the attempt.
         ending: why it is over; a reason whose verdict does not depend on the graph.
-        agent: the agent; its model's prices give the cost of logged tokens.
+        spec: specification of the run, with the prices of its members' models.
         now_s: seconds since the epoch.
     """
     start: Mapping[str, Any] = {}
@@ -53,11 +55,12 @@ def result_of_lost(
         nodes=len(credit),
         steps=sum(event["type"] == "step" for event in events),
         seconds=round(max(0.0, now_s - events[0]["t"]), 3) if events else 0.0,
-        usage=logged_usage(events, agent),
+        members=logged_shares(events, spec),
         detail=ending.detail,
         machines=tuple(MachineRecord(**machine) for machine in machines),
         parameters=dict(start.get("parameters", {})),
         started=any(event["type"] == "observation" for event in events),
+        ended_by=spec.agents[0].name if ending.reason in FAILED and len(spec.agents) == 1 else "",
     )
 
 
@@ -66,11 +69,25 @@ def last_graph(events: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     return next((event["graph"] for event in reversed(events) if event.get("graph")), None)
 
 
-def logged_usage(events: Sequence[Mapping[str, Any]], agent: AgentSpec) -> Usage:
-    """Return the usage that a log without an end records, at the price of the agent's model."""
-    usages = [event["usage"] for event in events if "usage" in event]
-    prompt = sum(usage.get("prompt", 0) for usage in usages)
-    completion = sum(usage.get("completion", 0) for usage in usages)
+def logged_shares(events: Sequence[Mapping[str, Any]], spec: RunSpec) -> dict[str, MemberShare]:
+    """Return the members' shares that a log without an end records, at the prices of their models.
+
+    Their time is not logged and counts as 0.
+    """
+    agents = {member.name: member.agent for member in spec.agents}
+    shares: dict[str, MemberShare] = {}
+    for event in events:
+        usage, is_step = event.get("usage", {}), event["type"] == "step"
+        if not usage and not is_step:
+            continue
+        name = member_of(event)
+        share = shares.get(name, MemberShare())
+        used = _priced(agents.get(name), usage.get("prompt", 0), usage.get("completion", 0))
+        shares[name] = MemberShare(share.usage + used, steps=share.steps + is_step)
+    return shares
+
+
+def _priced(agent: AgentSpec | None, prompt: int, completion: int) -> Usage:
     usd = 0.0
     if isinstance(agent, ModelClientSpec):
         usd += prompt * (agent.usd_per_mtok_prompt or 0.0) * _PER_MTOK

@@ -1,4 +1,4 @@
-"""Report the results of a run as JSON or as a table."""
+"""Report the results of a run as JSON or as text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from controller.episode.result import FAILED, Reason
-from controller.spec.agent import model_name
+from controller.spec.agent import agent_name, model_name
 from controller.spec.run import trial_seed
 from controller.store.run_fleet import fleet_of
 from controller.store.spending import BUDGET_SPENT, RunBudget, read_budget, spending_of
@@ -19,9 +19,8 @@ from evaluators.metrics import Metrics, measure
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rich.table import Table
-
     from controller.episode.result import MachineRecord, TrialResult
+    from controller.protocol import Usage
     from controller.spec.run import RunSpec
     from controller.store.regrade_record import Regrade
     from controller.store.runs import RunFolder
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 _REFERENCE_PHONE = "reference-phone"
 _EFFECTS_SHOWN = 10
 """Maximum number of side effects listed per trial; JSON contains more."""
-_STYLES = {Verdict.PASS: "green", Verdict.FAIL: "red", Verdict.INCONCLUSIVE: "yellow"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +111,15 @@ class Report:
             "run": self.spec.run,
             "suite": {"name": self.spec.suite.name, "digest": self.spec.suite.digest},
             "agent": self.spec.agent_name,
-            "model": model_name(self.spec.agent) or None,
+            "model": self.spec.model_name or None,
+            "agents": [
+                {
+                    "name": member.name,
+                    "agent": agent_name(member.agent),
+                    "model": model_name(member.agent) or None,
+                }
+                for member in self.spec.agents
+            ],
             "seed": self.spec.seed,
             "accelerator": self.accelerator,
             "fleet": fleet_of(self.spec, self.trials) or None,
@@ -140,12 +146,8 @@ class Report:
             "unfinished": [{**asdict(row), "unmet": _reasons(row)} for row in self.unfinished],
         }
 
-    def table(self) -> Table:
-        """Return a table of the trials."""
-        return _trials_table(self)
-
     def summary(self) -> str:
-        """Return the text below the table: rates, machines, and why nodes are unmet."""
+        """Return rates, machines, and why nodes are unmet."""
         return "\n".join(_summary(self))
 
 
@@ -163,7 +165,7 @@ def read_report(folder: RunFolder, suite: Suite | None = None) -> Report:
     logs = {trial: folder.attempts(*trial) for trial in folder.spec.planned}
     attempts = {trial: [attempt.result for attempt in log] for trial, log in logs.items()}
     every = (attempt for log in logs.values() for attempt in log)
-    budget = RunBudget(read_budget(folder), spending_of(every, folder.spec.agent))
+    budget = RunBudget(read_budget(folder), spending_of(every, folder.spec))
     regrades = {trial: log[-1].regrades for trial, log in logs.items() if log}
     results = tuple(folder.results())
     return Report(folder.spec, results, tuple(unfinished), attempts, budget, regrades)
@@ -181,17 +183,26 @@ def _trial(trial: TrialResult) -> dict[str, Json]:
         "detail": trial.detail,
         "seconds": trial.seconds,
         "agent_seconds": trial.agent_seconds,
-        "usage": {
-            **trial.usage.to_dict(),
-            "usd": trial.usage.usd,
-            "is_known": trial.usage.is_known,
+        "usage": _usage(trial.usage),
+        "members": {
+            name: {
+                "steps": share.steps,
+                "agent_seconds": share.agent_seconds,
+                "usage": _usage(share.usage),
+            }
+            for name, share in trial.members.items()
         },
+        "ended_by": trial.ended_by or None,
         "unmet": _reasons(trial),
         "side_effects": None if trial.side_effects is None else asdict(trial.side_effects),
         "parameters": trial.parameters,
         "weighted": trial.weighted,
         "disagreements": [asdict(row) for row in trial.disagreements],
     }
+
+
+def _usage(usage: Usage) -> dict[str, Json]:
+    return {**usage.to_dict(), "usd": usage.usd, "is_known": usage.is_known}
 
 
 def _attempts(results: Sequence[TrialResult | None]) -> dict[str, Json]:
@@ -218,36 +229,6 @@ def _machine(machine: MachineRecord) -> dict[str, Json]:
     kept = asdict(machine)
     del kept["role"], kept["machine_id"]
     return {**kept, "is_reference_phone": machine.backend == _REFERENCE_PHONE}
-
-
-def _trials_table(report: Report) -> Table:
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    spec = report.spec
-    table = Table(
-        title=Text(
-            f"{spec.suite.name} {spec.suite.version} · agent {spec.agent_name} · run {spec.run}"
-        )
-    )
-    for name in ("task", "repeat", "verdict", "nodes", "steps", "reason", "seconds"):
-        justify = "left" if name in {"task", "verdict", "reason"} else "right"
-        table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
-    for trial in report.trials:
-        table.add_row(
-            trial.task,
-            str(trial.repeat),
-            Text(trial.verdict.value, style=_STYLES[trial.verdict]),
-            f"{trial.nodes_met}/{trial.nodes}",
-            str(trial.steps),
-            trial.reason.value,
-            f"{trial.seconds:.1f}",
-        )
-    for row in report.unfinished:
-        nodes = "" if row.nodes_met is None else f"{row.nodes_met}/{row.nodes_met + len(row.unmet)}"
-        cells = (nodes, str(row.steps), "unfinished", "")
-        table.add_row(row.task, str(row.repeat), Text("-", style="dim"), *cells)
-    return table
 
 
 def _summary(report: Report) -> list[str]:

@@ -13,9 +13,6 @@ A trial has one attempt, unless its process was killed, it was cancelled, or its
 failed. All attempts are kept; only the last one counts. Each line of a log is flushed and synced
 before the trial continues, so that a killed process loses no finished step. An attempt is finished
 when its log has a line of type ``end``.
-
-Runs of schema 1 have the log of a trial's last attempt in ``trials/<task>.<repeat>/`` and those of
-earlier attempts in ``trials/<task>.<repeat>.lost<n>/``; they can be read but not resumed.
 """
 
 from __future__ import annotations
@@ -27,12 +24,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
-from controller.spec.run import SCHEMA_VERSION
+from controller.episode.result import TRIAL_RESULT, Reason
 from controller.store.event_log import EVENTS, TrialLog, read_events
 from controller.store.lost_attempt import last_graph, result_of_lost
 from controller.store.regrade_record import Regrade, read_regrades
-from controller.store.schema import read_spec
+from controller.store.schema import read_result, read_spec
 from foundation.errors import StoreError, UnknownNameError, UsageError
 from foundation.files import FileLock, write_atomic
 
@@ -40,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from controller.episode.result import Ending
+    from controller.episode.result import Ending, TrialResult
     from controller.spec.job import TrialJob
     from controller.spec.run import RunSpec
     from foundation.clock import Clock
@@ -86,7 +82,7 @@ class Attempt:
         """
         for event in self.events:
             if event["type"] == "end":
-                return TRIAL_RESULT.validate_python(event["result"])
+                return read_result(event["result"])
         return None
 
     @property
@@ -106,7 +102,7 @@ class RunFolder:
         path: the run's folder.
 
     Raises:
-        StoreError: there is no readable ``run.json``, or it has a newer schema.
+        StoreError: there is no readable ``run.json``, or it has another schema.
     """
 
     def __init__(self, path: Path) -> None:
@@ -117,8 +113,7 @@ class RunFolder:
         """Open the log of a new attempt.
 
         Raises:
-            StoreError: the attempt was begun before, the log cannot be created, or the run has an
-                older schema.
+            StoreError: the attempt was begun before, or the log cannot be created.
         """
         return self._open_log(job, clock)
 
@@ -132,7 +127,7 @@ class RunFolder:
             events = list(read_events(log.path))
             if any(event["type"] == "end" for event in events):
                 raise StoreError(f"{log.path} has a result already.")
-            result = result_of_lost(events, job, ending, self.spec.agent, clock.now_s())
+            result = result_of_lost(events, job, ending, self.spec, clock.now_s())
             log.append(
                 "end",
                 result=TRIAL_RESULT.dump_python(result, mode="json"),
@@ -141,27 +136,15 @@ class RunFolder:
         return result
 
     def _open_log(self, job: TrialJob, clock: Clock, *, is_begun: bool = False) -> TrialLog:
-        if self.spec.schema_version != SCHEMA_VERSION:
-            raise StoreError(
-                f"{self.spec.run} has an older schema and cannot be resumed.",
-                resolution="Start a new run; the results of this one can still be read.",
-            )
         folder = self._trial(job.task, job.repeat) / f"{_ATTEMPT}{job.attempt}"
         return TrialLog(folder, self.path / "blobs", clock, attempt=job.attempt, is_begun=is_begun)
 
     def attempts(self, task: str, repeat: int) -> list[Attempt]:
         """Return all attempts at a trial, oldest first."""
         folder = self._trial(task, repeat)
-        if self.spec.schema_version == SCHEMA_VERSION:
-            names = (path.name for path in folder.glob(f"{_ATTEMPT}*"))
-            numbers = sorted(int(name.removeprefix(_ATTEMPT)) for name in names)
-            return [Attempt(number, folder / f"{_ATTEMPT}{number}" / EVENTS) for number in numbers]
-        lost = sorted(
-            folder.parent.glob(f"{folder.name}.lost*"),
-            key=lambda path: int(path.name.rpartition(".lost")[2]),
-        )
-        folders = [*lost, *([folder] if folder.exists() else [])]
-        return [Attempt(number, path / EVENTS) for number, path in enumerate(folders, 1)]
+        names = (path.name for path in folder.glob(f"{_ATTEMPT}*"))
+        numbers = sorted(int(name.removeprefix(_ATTEMPT)) for name in names)
+        return [Attempt(number, folder / f"{_ATTEMPT}{number}" / EVENTS) for number in numbers]
 
     @contextlib.contextmanager
     def working(self) -> Iterator[None]:
@@ -330,5 +313,6 @@ def _stamp(folder: Path) -> int:
 
 
 def _matches(spec: RunSpec, pattern: str) -> bool:
-    names = {spec.run, spec.suite.name, spec.agent.kind, spec.agent_name}
+    names = {spec.run, spec.suite.name, spec.agent_name}
+    names |= {member.agent.kind for member in spec.agents}
     return any(fnmatch.fnmatchcase(name, pattern) for name in names)

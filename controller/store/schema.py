@@ -1,60 +1,32 @@
-"""Read specifications of all known schema versions, and reject newer ones."""
+"""Read specifications of runs, and reject those of another version of Mesocosm with a hint."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
-from controller.spec.agent import (
-    CustomSpec,
-    ModelSpec,
-    NoopSpec,
-    OracleSpec,
-    RandomSpec,
-    ScriptSpec,
-)
-from controller.spec.run import (
-    SCHEMA_VERSION,
-    CodeSpec,
-    ObservationSpec,
-    RunSpec,
-    SuiteSpec,
-    TaskSpec,
-)
+from controller.episode.result import TRIAL_RESULT
+from controller.spec.agent import MEMBER
+from controller.spec.run import SCHEMA_VERSION, RunSpec
 from foundation.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from controller.spec.agent import AgentSpec
+    from controller.episode.result import TrialResult
 
-
-class _RunV1(BaseModel):
-    """The content of ``run.json`` before it had a schema version."""
-
-    model_config = ConfigDict(frozen=True)
-
-    run: str
-    suite: str
-    suite_version: str
-    suite_digest: str
-    agent: str
-    tasks: tuple[str, ...]
-    repeats: int
-    seed: int
-    started_s: float
-    version: str
-    options: dict[str, str] = {}
+_ONE_AGENT = 2
+"""Version of runs that have one agent instead of members."""
 
 
 def read_spec(path: Path) -> RunSpec:
-    """Read a ``run.json`` of any known version.
+    """Read a ``run.json``.
 
     Raises:
-        StoreError: the file is missing or damaged, or has a newer schema.
+        StoreError: the file is missing or damaged, or has another schema.
     """
     try:
         data = json.loads(path.read_bytes())
@@ -62,63 +34,57 @@ def read_spec(path: Path) -> RunSpec:
         raise _unreadable(path, exc) from exc
     require_known(data, path)
     try:
-        if "schema_version" in data:
-            return RunSpec.model_validate(data)
-        return _from_v1(_RunV1.model_validate(data))
+        return RunSpec.model_validate(_with_members(data))
     except (ValidationError, TypeError) as exc:
         raise _unreadable(path, exc) from exc
 
 
+def _with_members(data: dict[str, Any]) -> dict[str, Any]:
+    """Return a specification as of today; version 2 had one agent, without a name."""
+    if data["schema_version"] != _ONE_AGENT:
+        return data
+    kept = {name: value for name, value in data.items() if name != "agent"}
+    members = [{"name": MEMBER, "agent": data.get("agent")}]
+    return {**kept, "agents": members, "schema_version": SCHEMA_VERSION}
+
+
+def read_result(data: dict[str, Any]) -> TrialResult:
+    """Read the result in the last line of a log of any known version.
+
+    Raises:
+        ValidationError: it is not a result.
+    """
+    if "members" in data:
+        return TRIAL_RESULT.validate_python(data)
+    share = {name: data[name] for name in ("steps", "agent_seconds", "usage") if name in data}
+    kept = {name: value for name, value in data.items() if name not in {"agent_seconds", "usage"}}
+    return TRIAL_RESULT.validate_python({**kept, "members": {MEMBER: share}})
+
+
+def member_of(event: Mapping[str, Any]) -> str:
+    """Return the name of the member whose event it is."""
+    return str(event.get("member", MEMBER))
+
+
 def require_known(data: object, path: Path) -> None:
-    """Verify that a record's schema can be read; a record without a version has version 1.
+    """Verify that a record's schema can be read.
 
     Args:
         data: the record as JSON.
         path: its file, for the error message.
 
     Raises:
-        StoreError: the record has a newer schema.
+        StoreError: it has another schema, or none.
     """
-    version: Any = data.get("schema_version", 1) if isinstance(data, dict) else 1
-    if not isinstance(version, int) or version > SCHEMA_VERSION:
-        raise StoreError(
-            f"{path} was written by a newer version of Mesocosm.",
-            details=f"Its schema version is {version}; this version reads up to {SCHEMA_VERSION}.",
-            resolution="Read it with the version of Mesocosm that wrote it.",
-        )
+    version: Any = data.get("schema_version") if isinstance(data, dict) else None
+    if version in {_ONE_AGENT, SCHEMA_VERSION}:
+        return
+    raise StoreError(
+        f"{path} was written by another version of Mesocosm.",
+        details=f"Its schema version is {version}; this version reads {SCHEMA_VERSION}.",
+        resolution="Read it with the version of Mesocosm that wrote it.",
+    )
 
 
 def _unreadable(path: Path, exc: Exception) -> StoreError:
     return StoreError(f"{path.parent} contains no readable {path.name}.", details=str(exc))
-
-
-def _from_v1(old: _RunV1) -> RunSpec:
-    return RunSpec(
-        schema_version=1,
-        run=old.run,
-        started_s=old.started_s,
-        suite=SuiteSpec(name=old.suite, version=old.suite_version, digest=old.suite_digest),
-        agent=_agent_from_v1(old.agent, old.options),
-        tasks=tuple(TaskSpec(id=name) for name in old.tasks),
-        repeats=old.repeats,
-        seed=old.seed,
-        observation=ObservationSpec(trees="trees" in old.options),
-        code=CodeSpec(version=old.version),
-        recording_hz=float(old.options.get("video_hz", "0")),
-    )
-
-
-def _agent_from_v1(name: str, options: Mapping[str, str]) -> AgentSpec:
-    match name:
-        case "oracle":
-            return OracleSpec()
-        case "noop":
-            return NoopSpec()
-        case "random":
-            return RandomSpec()
-        case "script":
-            return ScriptSpec(path=options.get("script", ""))
-        case "model":
-            return ModelSpec(model=options.get("model", ""), endpoint=options.get("base_url", ""))
-        case _:
-            return CustomSpec(name=name)

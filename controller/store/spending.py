@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from controller.spec.run import BudgetSpec
-from controller.store.lost_attempt import logged_usage
+from controller.store.lost_attempt import logged_shares
 from foundation.errors import StoreError
 from foundation.files import write_atomic
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from controller.episode.result import TrialResult
-    from controller.spec.agent import AgentSpec
+    from controller.spec.run import RunSpec
     from controller.store.runs import Attempt, RunFolder
     from provisioning.protocols import Json
 
@@ -125,10 +125,10 @@ def read_spending(folder: RunFolder) -> Spending:
         StoreError: a log is damaged.
     """
     trials = (folder.attempts(*trial) for trial in folder.spec.planned)
-    return spending_of((attempt for trial in trials for attempt in trial), folder.spec.agent)
+    return spending_of((attempt for trial in trials for attempt in trial), folder.spec)
 
 
-def spending_of(attempts: Iterable[Attempt], agent: AgentSpec) -> Spending:
+def spending_of(attempts: Iterable[Attempt], spec: RunSpec) -> Spending:
     """Return the cost of attempts; that of lost attempts is taken from their logs.
 
     Raises:
@@ -137,13 +137,17 @@ def spending_of(attempts: Iterable[Attempt], agent: AgentSpec) -> Spending:
     spent = Spending()
     for attempt in attempts:
         result = attempt.result
-        spent += _lost(attempt, agent) if result is None else Spending.of(result)
+        spent += _lost(attempt, spec) if result is None else Spending.of(result)
     return spent
 
 
-def _lost(attempt: Attempt, agent: AgentSpec) -> Spending:
-    """Return the cost of a lost attempt according to its log, at its model's price."""
+def _lost(attempt: Attempt, spec: RunSpec) -> Spending:
+    """Return the cost of a lost attempt according to its log, at the prices of its members."""
     events = attempt.events
-    usage = logged_usage(events, agent)
+    shares = logged_shares(events, spec).values()
     seconds = events[-1]["t"] - events[0]["t"] if events else 0.0
-    return Spending(usage.total, usage.usd, max(0.0, seconds))
+    return Spending(
+        sum(share.usage.total for share in shares),
+        sum(share.usage.usd for share in shares),
+        max(0.0, seconds),
+    )

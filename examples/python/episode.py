@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from controller.actions.space import Action
-from controller.episode.context import RunContext
-from controller.episode.episode import Episode
-from controller.wiring import open_fleet, open_suite
-from foundation.settings import get_settings
+from mesocosm import Action, Episode, RunContext, get_settings, open_fleet, open_suite
 
 TURNS = [
     Action("open_app", on="desktop", args={"name": "Terminal"}),

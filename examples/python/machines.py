@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from controller.wiring import open_fleet
-from foundation.settings import get_settings
+from mesocosm import get_settings, open_fleet
 from provisioning.protocols import Kind
 
 

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import sys
 
-from controller.actions.space import Action
-from controller.agents.driver import AgentDriver
 from controller.executors.local import LocalExecutor, LocalTrials
-from controller.observation.observer import Observation
 from controller.planning import Plan, create_run
-from controller.protocol import Agent, AgentContext, Turn
 from controller.scheduling.execution import execute_run
 from controller.spec.agent import CustomSpec
-from controller.store.report import read_report
-from controller.wiring import make_context, open_fleet, open_suite
-from foundation.settings import get_settings
+from controller.wiring import make_context
+from mesocosm import (
+    Action,
+    Agent,
+    AgentContext,
+    AgentDriver,
+    Observation,
+    Turn,
+    get_settings,
+    open_fleet,
+    open_suite,
+    read_report,
+)
 
 
 class Patient(Agent):

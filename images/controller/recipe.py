@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 _LAYERS = (
+    "mesocosm",
     "foundation",
     "appliance",
     "images",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from provisioning.protocols import Json
 
 _MARK = "__mesocosm_mark__"
-_WITHOUT_EVALUATORS = {"evaluators", "evaluators.decorators", "evaluators.desktop"}
+_WITHOUT_EVALUATORS = {"mesocosm", "evaluators", "evaluators.decorators", "evaluators.desktop"}
 
 
 class EvaluatedState(Protocol):

@@ -20,6 +20,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     user = options.user or default_user()
     if options.worker:
         _work(options.worker, user)
+    elif options.streams:
+        _carry_streams(options.streams, options.hosts)
     else:
         _serve(options, user)
 
@@ -57,10 +59,24 @@ def _work(name: str, user: str) -> None:
         from provisioning.probe.accessibility import tree
 
         tree.main(Identity.of(user))
+    elif name == "streams":
+        from provisioning.probe.streams import helper
+
+        helper.main()
     else:
         from provisioning.probe import evaluate
 
         evaluate.main(user)
+
+
+def _carry_streams(nonce: str, hosts: str) -> None:
+    from provisioning.probe.serving import daemon
+    from provisioning.probe.streams.channels import StandardStreams
+    from provisioning.probe.streams.hosts import HostsFile
+    from provisioning.probe.streams.session import GuestSession
+
+    daemon.exit_on_terminate()
+    GuestSession(StandardStreams(), HostsFile(hosts)).run(bytes.fromhex(nonce))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -70,9 +86,12 @@ def _parser() -> argparse.ArgumentParser:
     mode = parser.add_mutually_exclusive_group(required=True)
     mode.add_argument("--stdio", action="store_true", help="serve standard input and output")
     mode.add_argument("--port", help="serve a virtio-serial port indefinitely")
-    mode.add_argument("--worker", choices=("display", "tree", "evaluator"), help=argparse.SUPPRESS)
+    mode.add_argument("--streams", metavar="NONCE", help="carry streams over standard streams")
+    workers = ("display", "tree", "evaluator", "streams")
+    mode.add_argument("--worker", choices=workers, help=argparse.SUPPRESS)
     parser.add_argument("--user", help="owner of the desktop (default: user)")
     parser.add_argument("--daemon", action="store_true", help="run in the background")
+    parser.add_argument("--hosts", default="/etc/hosts", help="where --streams writes names")
     parser.add_argument("--log", default=LOG, help="error log of a daemon")
     parser.add_argument("--pidfile", default=PIDFILE, help="lock file of a running daemon")
     return parser

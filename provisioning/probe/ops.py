@@ -47,7 +47,10 @@ class Ops:
         self._command = [*command, "--user", user]
         self._display = Worker(lambda: self._session_worker("display"))
         self._tree = Worker(lambda: self._session_worker("tree"))
-        self._evaluator = Worker(self._evaluator_worker, patience_s=_EVALUATOR_PATIENCE_S)
+        self._evaluator = Worker(
+            lambda: self._root_worker("evaluator"), patience_s=_EVALUATOR_PATIENCE_S
+        )
+        self._streams = Worker(lambda: self._root_worker("streams"))
         self._reply_numbers = itertools.count()
         self._boot_id = machine.boot_id()
         self._raw: RawDisplay | None = None
@@ -77,6 +80,7 @@ class Ops:
             "session": self.session,
             "digest": self.digest,
             "fingerprint": self.fingerprint,
+            "open_streams": self.open_streams,
             "set_clock": machine.set_clock,
             "reseed": machine.reseed,
             "bundle": self.bundle,
@@ -88,7 +92,7 @@ class Ops:
 
     def stop(self) -> None:
         """End the helper processes."""
-        for worker in (self._display, self._tree, self._evaluator):
+        for worker in (self._display, self._tree, self._evaluator, self._streams):
             worker.stop()
 
     def ping(self, _params: Params) -> dict[str, Any]:
@@ -171,7 +175,7 @@ class Ops:
         """
         shown: dict[str, Any] = {"windows": [], "selections": {}, "unseen": "no answer"}
         look = self._look(min(_DISPLAY_TIMEOUT_S, params.timeout_s))
-        workers = (self._display, self._tree, self._evaluator)
+        workers = (self._display, self._tree, self._evaluator, self._streams)
         own = {os.getpid(), *(worker.pid for worker in workers if worker.pid is not None)}
         state = digest.take(self._sessions.identity, own)
         try:
@@ -259,6 +263,10 @@ class Ops:
         machine.set_clock(params, since_s=start_s)
         return reply
 
+    def open_streams(self, params: Params) -> None:
+        """Begin a session of streams on another port, instead of the current one; see `streams`."""
+        self._streams.call("open", params.values, params.timeout_s)
+
     def bundle(self, params: Params) -> Any:  # noqa: ANN401 - JSON
         """Load the sources of evaluators into memory."""
         return self._evaluator.call("bundle", params.values, params.timeout_s)
@@ -278,6 +286,7 @@ class Ops:
             "display": (self._display, "shown"),
             "tree": (self._tree, "tree"),
             "evaluator": (self._evaluator, "warm"),
+            "streams": (self._streams, "warm"),
         }
         # Start all before waiting for the first.
         answers, trouble = {}, {}
@@ -325,9 +334,9 @@ class Ops:
         key = (session.leader_pid, session.leader_ticks)
         return Spec([*self._command, "--worker", name], env, key)
 
-    def _evaluator_worker(self) -> Spec:
+    def _root_worker(self, name: str) -> Spec:
         env = Identity.own().environment()
-        return Spec([*self._command, "--worker", "evaluator"], env)
+        return Spec([*self._command, "--worker", name], env)
 
 
 def own_command() -> list[str]:

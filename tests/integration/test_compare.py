@@ -12,7 +12,15 @@ from foundation.process import run
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 TINY = REPOSITORY / "tests/suites/tiny"
-PACKAGES = ("foundation", "appliance", "images", "provisioning", "monitoring", "controller")
+PACKAGES = (
+    "mesocosm",
+    "foundation",
+    "appliance",
+    "images",
+    "provisioning",
+    "monitoring",
+    "controller",
+)
 MESOCOSM = [sys.executable, "-m", "appliance.cli.main"]
 
 

@@ -18,15 +18,14 @@ from controller.scheduling.execution import execute_run
 from controller.service.state.database import Database, state_path
 from controller.wiring import make_context, open_suite
 from evaluators.graph.outcome import Verdict
-from foundation.clock import SYSTEM_CLOCK, wait_until
+from foundation.clock import wait_until
 from foundation.process import find_tool
 from foundation.settings import Settings, get_settings
 from monitoring.collector import ApplianceCollector, make_registry
 from monitoring.dashboards.catalog import DASHBOARDS
 from monitoring.dashboards.model import at_range
 from monitoring.measures import MeasureReader
-from monitoring.page import PageContext
-from monitoring.server import Pages, PageServer
+from monitoring.server import MetricsApp, MetricsServer
 from provisioning.fleet.liveness import Host, Liveness, LivenessWatch
 from provisioning.fleet.local import LocalFleet
 from provisioning.protocols import Kind
@@ -80,15 +79,8 @@ class Appliance:
         with LivenessWatch(Liveness(self.settings, hosts)) as watch:
             gauges = ApplianceGauges(self.settings, watch, sizes)
             collector = ApplianceCollector(reader, gauges.count_machines, gauges=gauges)
-            pages = Pages(
-                registry=make_registry(collector),
-                reader=reader,
-                count_machines=gauges.count_machines,
-                last_runs=list,
-                context=PageContext("0", "tcg", ""),
-                clock=SYSTEM_CLOCK,
-            )
-            with PageServer(pages) as server:
+            app = MetricsApp(make_registry(collector))
+            with MetricsServer(app) as server:
                 yield f"127.0.0.1:{server.port}"
             gauges.close()
         watch.join()

@@ -23,9 +23,8 @@ from monitoring.alertmanager import Receivers
 from monitoring.catalog import CATALOG
 from monitoring.collector import ApplianceCollector, make_registry
 from monitoring.measures import MeasureReader
-from monitoring.page import QUERIES, PageContext
 from monitoring.prometheus_proxy import PREFIX, PrometheusProxy
-from monitoring.server import Pages, PageServer
+from monitoring.server import MetricsApp, MetricsServer
 from provisioning.fleet.liveness import Host, Liveness, LivenessWatch
 from provisioning.machine_folder import MachineFolder
 from provisioning.machine_state import MachineState
@@ -117,16 +116,9 @@ def _scraped(
     reader: MeasureReader, measured: MeasureLog, gauges: ApplianceGauges, folder: Path
 ) -> Iterator[Prometheus]:
     collector = ApplianceCollector(reader, gauges.count_machines, gauges=gauges)
-    pages = Pages(
-        registry=make_registry(collector),
-        reader=reader,
-        count_machines=dict,
-        last_runs=list,
-        context=PageContext("0", "tcg", ""),
-        clock=SYSTEM_CLOCK,
-    )
+    app = MetricsApp(make_registry(collector))
     with (
-        PageServer(pages) as server,
+        MetricsServer(app) as server,
         running_alertmanager(folder, Receivers()) as alertmanager,
         running_prometheus(
             folder, f"127.0.0.1:{server.port}", alertmanager=alertmanager
@@ -145,7 +137,7 @@ def _scraped(
 def test_controller_serves_prometheus_page_and_queries(prometheus: Prometheus) -> None:
     upstream = prometheus.url.removesuffix(PREFIX)
 
-    with PageServer(PrometheusProxy(upstream)) as server:
+    with MetricsServer(PrometheusProxy(upstream)) as server:
         behind = Prometheus(f"http://127.0.0.1:{server.port}{PREFIX}")
         assert behind.query("mesocosm_verdicts_total")
         page = behind.get("/graph")
@@ -191,7 +183,7 @@ def rules(kind: str) -> dict[str, str]:
     return {rule[kind]: rule["expr"] for rule in all_rules if kind in rule}
 
 
-@pytest.mark.parametrize("expression", [*QUERIES.values(), *rules("record").values()])
+@pytest.mark.parametrize("expression", rules("record").values())
 def test_every_expression_finds_series(prometheus: Prometheus, expression: str) -> None:
     # Recorded series appear at the next evaluation.
     assert wait_until(lambda: prometheus.query(expression), timeout_s=20), expression

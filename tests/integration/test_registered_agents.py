@@ -167,7 +167,7 @@ def require_only_the_model_was_reached(settings: Settings, model: StandIn) -> No
     # The request of the preflight check, then the agent's.
     assert model.keys == ["Bearer a-secret-of-the-service"] * 2
     (spec,) = settings.runs_dir.rglob("run.json")
-    agent = json.loads(spec.read_text())["agent"]
+    agent = json.loads(spec.read_text())["agents"][0]["agent"]
     assert (agent["model"], agent["endpoint"]) == ("m", model.base_url)
     written = [path.read_text(errors="replace") for path in settings.runs_dir.rglob("*.json*")]
     assert not any("a-secret-of-the-service" in text for text in written)

@@ -192,7 +192,7 @@ JOBS = (
         "interpreters",
         "unit tests pass with every supported Python on this host",
         (
-            *("foundation", "appliance", "controller", "evaluators", "images"),
+            *("mesocosm", "foundation", "appliance", "controller", "evaluators", "images"),
             *("monitoring", "provisioning"),
             *("tests/unit", "tests/nightly/interpreters.py", "requirements-dev.lock"),
         ),

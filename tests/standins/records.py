@@ -34,4 +34,4 @@ def desktop_record(machine_id: str, backend: str = "libvirt", **values: object) 
     """Return the record of a desktop of a backend."""
     fields = {**_DESKTOP, **_OF_BACKEND.get(backend, {}), **values}
     data = {"machine_id": machine_id, "backend": backend, **fields}
-    return parse_record(json.dumps(data).encode())
+    return parse_record(json.dumps(data, default=str).encode())

@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from controller.episode.context import RunContext
+from controller.episode.context import RunContext, TeamMember
 from controller.episode.episode import Episode
 from controller.planning import code_version
 from controller.registered.suites import known_suites, pin_suite
+from controller.spec.agent import MEMBER
 from controller.wiring import open_fleet, open_suite
 from foundation.errors import UnknownNameError
 from foundation.measures import record
@@ -64,7 +65,7 @@ class EpisodeFactory:
         context = RunContext(
             self._fleet(request.fleet),
             suite=suite.name,
-            agent=AGENT,
+            members={MEMBER: TeamMember(AGENT)},
             code=str(code_version()),
             vocabulary=suite.vocabulary,
             record=record,

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from controller.actions.space import Action
 from controller.agents.driver import AgentDriver
 from controller.agents.oracle import OracleDriver
-from controller.episode.context import RunContext
+from controller.episode.context import RunContext, TeamMember
 from controller.episode.episode import Episode
 from controller.episode.trial import run_trial
 from controller.protocol import Turn
+from controller.spec.agent import MEMBER
 from controller.store.event_log import TrialLog, read_events
 from evaluators.model.task import Task
 from foundation.cancel import CancelToken
@@ -19,7 +20,7 @@ from foundation.clock import FakeClock
 from provisioning.fake import FakeFleet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from controller.episode.baselines import Baselines
@@ -74,6 +75,7 @@ class Bench:
     baselines: Baselines | None = None
     is_noop: bool = False
     feedback: str = "none"
+    members: Mapping[str, TeamMember] = field(default_factory=lambda: {MEMBER: TeamMember("test")})
 
     def __post_init__(self) -> None:
         self.fakes = FakeFleet(self.clock)
@@ -88,7 +90,7 @@ class Bench:
         return RunContext(
             self.fleet,
             suite="tiny",
-            agent="test",
+            members=self.members,
             record=self.record,
             clock=self.clock,
             with_trees=self.with_trees,

@@ -11,7 +11,7 @@ from controller.agents.oracle import OracleDriver
 from controller.agents.registry import make_driver
 from controller.planning import Plan, create_run, resume_plan, specify_run
 from controller.selection import choose_tasks, with_limits
-from controller.spec.agent import CustomSpec, OracleSpec
+from controller.spec.agent import CustomSpec, Member, OracleSpec
 from controller.spec.run import LimitsSpec
 from controller.store.estimate import estimate
 from controller.store.runs import Store
@@ -83,7 +83,7 @@ def test_estimate_uses_earlier_runs(lab: Lab) -> None:
     assert known.seconds == pytest.approx(mean * 4 * 3 / 2)
     assert (known.tokens, known.usd, known.trials_known) == (0, 0, 2)
     assert known.tasks_unknown == ("dark-style", "two-apps")
-    other = spec.model_copy(update={"agent": CustomSpec(name="other")})
+    other = spec.model_copy(update={"agents": (Member(agent=CustomSpec(name="other")),)})
     assert estimate(other, lab.suite, store, parallel=1).seconds is None
     real = estimate(spec.model_copy(update={"fleet": "real"}), lab.suite, store, parallel=1)
     assert (real.seconds, real.fleet, real.runs) == (None, "real", ())

@@ -1,4 +1,4 @@
-"""Access to the controller's pages, and forwarding to Prometheus, over real sockets."""
+"""Access to the controller's metrics, and forwarding to Prometheus, over real sockets."""
 
 from __future__ import annotations
 
@@ -10,34 +10,26 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from foundation.clock import FakeClock
 from monitoring.collector import ApplianceCollector, make_registry
 from monitoring.hosts import allowed_hosts
 from monitoring.measures import MeasureReader
-from monitoring.page import PageContext
 from monitoring.prometheus_proxy import PREFIX, PrometheusProxy
-from monitoring.server import Pages, PageServer
+from monitoring.server import MetricsApp, MetricsServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-PATHS = ("/", "/metrics", "/healthz", "/style.css", f"{PREFIX}/graph")
+PATHS = ("/metrics", "/healthz", f"{PREFIX}/graph")
 
 
 @contextmanager
 def served(folder: Path, upstream: str = "", hosts: tuple[str, ...] = ()) -> Iterator[int]:
-    reader = MeasureReader(folder)
-    pages = Pages(
-        registry=make_registry(ApplianceCollector(reader, dict)),
-        reader=reader,
-        count_machines=dict,
-        last_runs=list,
-        context=PageContext("0", "tcg", PREFIX if upstream else ""),
-        clock=FakeClock(),
+    app = MetricsApp(
+        make_registry(ApplianceCollector(MeasureReader(folder), dict)),
         prometheus=PrometheusProxy(upstream) if upstream else None,
     )
-    with PageServer(pages, hosts=hosts) as server:
+    with MetricsServer(app, hosts=hosts) as server:
         yield server.port
 
 
@@ -74,7 +66,7 @@ def test_foreign_host_name_reads_nothing(tmp_path: Path, path: str) -> None:
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "LocalHost", "[::1]"])
 def test_loopback_names_read_everything(tmp_path: Path, name: str) -> None:
     with served(tmp_path) as port:
-        assert [ask(port, path, (f"{name}:{port}",))[0] for path in PATHS[:-1]] == [200] * 4
+        assert [ask(port, path, (f"{name}:{port}",))[0] for path in PATHS[:-1]] == [200] * 2
 
 
 def test_allowed_name_reads_everything(tmp_path: Path) -> None:
@@ -153,10 +145,7 @@ def test_unreachable_prometheus_is_reported(tmp_path: Path) -> None:
     assert b"Prometheus does not answer" in body
 
 
-def test_page_has_no_prometheus_links_without_prometheus(tmp_path: Path) -> None:
+def test_other_paths_are_not_found(tmp_path: Path) -> None:
     with served(tmp_path) as port:
-        own = (f"localhost:{port}",)
-        assert ask(port, f"{PREFIX}/graph", own)[0] == 404
-        assert PREFIX.encode() not in ask(port, "/", own)[1]
-    with served(tmp_path, "http://127.0.0.1:1") as port:
-        assert b'href="/prometheus/alerts"' in ask(port, "/", (f"localhost:{port}",))[1]
+        for path in ("/", f"{PREFIX}/graph", "/metrics.html"):
+            assert ask(port, path, (f"localhost:{port}",))[0] == 404

@@ -180,7 +180,7 @@ def read_timeline(run: str, task: str, repeat: int, attempt: Attempt) -> Timelin
         repeat=repeat,
         attempt=attempt.number,
         instruction=begin.get("instruction", ""),
-        agent=begin.get("agent", ""),
+        agent="+".join(begin.get("agents", {}).values()) or begin.get("agent", ""),
         moments=tuple(_moments(events, start)),
         shapes=shapes,
         start=start,

@@ -6,11 +6,10 @@ import zipfile
 import zlib
 from typing import TYPE_CHECKING
 
-from evaluators.decorators import MachinePath, evaluator
-from evaluators.desktop.reading import opened, read_bytes
+from mesocosm import MachinePath, evaluator, opened, read_bytes
 
 if TYPE_CHECKING:
-    from provisioning.probe.guest import Guest
+    from mesocosm import Guest
 
 _BROKEN = (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError)
 

@@ -7,27 +7,26 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from controller.actions.vocabulary import vocabulary
-from evaluators.loading.suite import load_suite
-from evaluators.testing.case import (
+from mesocosm.testing import (
     CaseTable,
+    DesktopFixture,
     another_way,
     corrupt,
     empty,
+    failures,
     forged,
     hostile,
+    load_suite,
     missing,
     near_miss,
     negative,
     positive,
 )
-from evaluators.testing.desktop import DesktopFixture
-from evaluators.testing.runner import failures
 
 if TYPE_CHECKING:
-    from evaluators.testing.case import State
+    from mesocosm.testing import State
 
-SUITE = load_suite(Path(__file__).parents[1], vocabulary())
+SUITE = load_suite(Path(__file__).parents[1])
 PICTURE = bytes(range(256)) * 8
 ARGS = {"path": "~/a.zip", "member": "a.png", "original": "/srv/a.png"}
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evaluators.decorators import action
+from mesocosm import action
 
 if TYPE_CHECKING:
-    from provisioning.protocols import Machine
+    from mesocosm import Machine
 
 
 @action(on="desktop")

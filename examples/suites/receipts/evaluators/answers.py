@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evaluators.decorators import evaluator
+from mesocosm import evaluator
 
 from .amounts import last_amount
 
 if TYPE_CHECKING:
-    from evaluators.session.answers import SessionView
+    from mesocosm import SessionView
 
 
 @evaluator(on="session")

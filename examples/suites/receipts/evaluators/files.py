@@ -5,13 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from evaluators.decorators import MachinePath, evaluator
-from evaluators.desktop.reading import names_in, read_text
+from mesocosm import MachinePath, evaluator, names_in, read_text
 
 from .amounts import last_amount
 
 if TYPE_CHECKING:
-    from provisioning.probe.guest import Guest
+    from mesocosm import Guest
 
 
 @evaluator(on="desktop")

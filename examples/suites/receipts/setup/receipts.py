@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controller.actions.setup_files import put_file
-from evaluators.decorators import setup
+from mesocosm import put_file, setup
 
 if TYPE_CHECKING:
-    from provisioning.protocols import Machine
+    from mesocosm import Machine
 
 
 @setup(on="desktop")

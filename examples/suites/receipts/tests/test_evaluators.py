@@ -7,30 +7,29 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from controller.actions.vocabulary import vocabulary
-from evaluators.loading.suite import load_suite
-from evaluators.testing.case import (
+from mesocosm.testing import (
     CaseKind,
     CaseTable,
+    DesktopFixture,
+    SessionFixture,
     another_way,
     corrupt,
     empty,
+    failures,
     forged,
     hostile,
+    load_suite,
     missing,
     near_miss,
     negative,
     nothing,
     positive,
 )
-from evaluators.testing.desktop import DesktopFixture
-from evaluators.testing.runner import failures
-from evaluators.testing.session import SessionFixture
 
 if TYPE_CHECKING:
-    from evaluators.testing.case import State
+    from mesocosm.testing import State
 
-SUITE = load_suite(Path(__file__).parents[1], vocabulary())
+SUITE = load_suite(Path(__file__).parents[1])
 KNOWN = SUITE.vocabulary.evaluators
 ARGS = {"folder": "~/Receipts", "report": "~/total.txt"}
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from controller.comparison.comparison import Difference, compare_runs
-from controller.episode.result import TRIAL_RESULT, MachineRecord, Reason, TrialResult
+from controller.episode.result import TRIAL_RESULT, MachineRecord, MemberShare, Reason, TrialResult
 from controller.protocol import Usage
-from controller.spec.agent import ModelSpec
+from controller.spec.agent import MEMBER, Member, ModelSpec
 from controller.spec.run import CodeSpec, ObservationSpec, RunSpec, SuiteSpec, TaskSpec
 from controller.store.runs import Store
 from evaluators.graph.outcome import Verdict
@@ -36,7 +36,7 @@ SPEC = RunSpec(
     run="first",
     started_s=1.0,
     suite=SuiteSpec(name="tiny", version="1", digest="d" * 64),
-    agent=ModelSpec(model="small", endpoint="http://host/v1", prompt_digest="p"),
+    agents=(Member(agent=ModelSpec(model="small", endpoint="http://host/v1", prompt_digest="p")),),
     tasks=TASKS,
     repeats=1,
     images={"desktop": "r" * 64},
@@ -60,7 +60,8 @@ def record(
         result = TrialResult(
             name, repeat, verdict, Reason.SUCCESS, met, 1, 1, 1.0, machines=(machine,)
         )
-        result = replace(result, usage=(usages or {}).get(name, Usage()))
+        share = MemberShare((usages or {}).get(name, Usage()))
+        result = replace(result, members={MEMBER: share})
         with folder.begin_attempt(next_job(folder, name, repeat), CLOCK) as log:
             log.append("end", result=TRIAL_RESULT.dump_python(result, mode="json"), graph=None)
     return folder
@@ -72,7 +73,7 @@ def other(**changes: object) -> RunSpec:
 
 def test_comparison_lists_differences(tmp_path: Path) -> None:
     agent = ModelSpec(model="large", endpoint="http://host/v1", prompt_digest="q")
-    spec = other(agent=agent, observation=ObservationSpec(trees=True))
+    spec = other(agents=(Member(agent=agent),), observation=ObservationSpec(trees=True))
     comparison = compare_runs(record(tmp_path, SPEC, "a"), record(tmp_path, spec, "abc"))
     assert comparison.differences == (
         Difference("agent.model", "small", "large"),

@@ -16,7 +16,7 @@ from controller.comparison.page import to_html
 from controller.comparison.text import to_csv, to_markdown
 from controller.planning import Plan, create_run
 from controller.protocol import Usage
-from controller.spec.agent import CustomSpec
+from controller.spec.agent import CustomSpec, Member
 from controller.wiring import open_suite
 from tests.unit.controller.comparison.test_comparison import SPEC, other, record
 
@@ -34,8 +34,11 @@ HOSTILE = "<script>alert(1)</script>|x"
 
 def compared(tmp_path: Path) -> tuple[RunComparison, Breakdown]:
     """Return a comparison in which a fails and then passes, b passes in both, the rest fails."""
-    agent = SPEC.agent.model_copy(update={"model": HOSTILE})
-    first, second = record(tmp_path, SPEC, "b"), record(tmp_path, other(agent=agent), "ab")
+    agent = SPEC.only_agent.model_copy(update={"model": HOSTILE})
+    first, second = (
+        record(tmp_path, SPEC, "b"),
+        record(tmp_path, other(agents=(Member(agent=agent),)), "ab"),
+    )
     comparison = compare_runs(first, second)
     return comparison, break_down(first, second, comparison, None)
 

@@ -21,12 +21,13 @@ from controller.executors.process import ProcessExecutor, ending_of_dead
 from controller.scheduling.events import StepDone
 from controller.scheduling.execution import execute_run
 from controller.scheduling.scheduler import Scheduler
-from controller.spec.agent import CustomSpec, NoopSpec, OracleSpec, PythonSpec
+from controller.spec.agent import CustomSpec, Member, NoopSpec, OracleSpec, PythonSpec
 from evaluators.graph.outcome import Verdict
 from foundation.clock import wait_until
 from foundation.errors import RequirementError, UsageError
 from foundation.process import start
 from provisioning.protocols import Kind
+from tests.unit.controller.comparison.test_comparison import SPEC
 from tests.unit.controller.executors.shop import WAITING, Shop, class_in
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ def kinds(run: RunFolder) -> list[str]:
 
 def test_an_object_of_the_program_stays_local(shop: Shop) -> None:
     run = shop.begin(OracleSpec(), "answer")
-    own = run.spec.model_copy(update={"agent": CustomSpec(name="mine")})
+    own = run.spec.model_copy(update={"agents": (Member(agent=CustomSpec(name="mine")),)})
     access = RunAccess(sink=FolderAddress(path=run.path), fleet="fake")
     run.spec = own
     with pytest.raises(UsageError, match=r"'mine' is an object of this program.*own"):
@@ -230,7 +231,8 @@ def test_refusals_are_raised_as_the_error_that_they_were(shop: Shop, tmp_path: P
 def test_a_death_is_attributed(
     code: int, agent: AgentSpec, has_acted: bool, cancelled: str, reason: Reason
 ) -> None:
-    ending = ending_of_dead(code, agent, has_acted=has_acted, cancelled=cancelled)
+    spec = SPEC.model_copy(update={"agents": (Member(agent=agent),)})
+    ending = ending_of_dead(code, spec, has_acted=has_acted, cancelled=cancelled)
     assert ending.reason is reason
 
 

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from controller.episode.result import Ending, Reason
-from controller.spec.agent import OracleSpec
 from controller.spec.job import TrialJob
 from controller.store.lost_attempt import last_graph, result_of_lost
 from evaluators.graph.outcome import Verdict
+from tests.unit.controller.comparison.test_comparison import SPEC
 from tests.unit.controller.lab import killed
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def test_progress_of_a_dead_process_is_that_of_its_log(lab: Lab) -> None:
     run = killed(lab)
     events = run.events("two-apps", 0)
     ending = Ending(Reason.AGENT_ERROR, "It died.")
-    result = result_of_lost(events, JOB, ending, OracleSpec(), events[0]["t"] + 9.0)
+    result = result_of_lost(events, JOB, ending, run.spec, events[0]["t"] + 9.0)
     assert (result.steps, result.nodes_met, result.nodes) == (2, 1, 2)
     assert (result.verdict, result.seconds, result.started) == (Verdict.FAIL, 9.0, True)
     assert [machine.role for machine in result.machines] == ["phone"]
@@ -37,6 +37,6 @@ def test_progress_of_a_dead_process_is_that_of_its_log(lab: Lab) -> None:
     ],
 )
 def test_an_attempt_without_a_log_has_only_its_ending(reason: Reason, verdict: Verdict) -> None:
-    result = result_of_lost([], JOB, Ending(reason), OracleSpec(), 5.0)
+    result = result_of_lost([], JOB, Ending(reason), SPEC, 5.0)
     assert (result.verdict, result.steps, result.seconds) == (verdict, 0, 0.0)
     assert (result.started, result.machines) == (False, ())

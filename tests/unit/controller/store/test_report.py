@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, cast
 import pytest
 from rich.console import Console
 
+from appliance.cli.trials_table import trials_table
 from controller.episode.changes import Change, SideEffects
-from controller.episode.result import MachineRecord, Reason, TrialResult
+from controller.episode.result import MachineRecord, MemberShare, Reason, TrialResult
 from controller.protocol import Usage
-from controller.spec.agent import CustomSpec, ModelSpec
+from controller.spec.agent import MEMBER, CustomSpec, Member, ModelSpec
 from controller.spec.run import CodeSpec, RunSpec, SuiteSpec, TaskSpec, trial_seed
 from controller.store.report import Report
 from controller.store.unfinished import Unfinished
@@ -22,11 +23,16 @@ from provisioning.protocols import StateKind
 if TYPE_CHECKING:
     from provisioning.protocols import Json
 
+
+def shared(usage: Usage) -> dict[str, MemberShare]:
+    return {MEMBER: MemberShare(usage)}
+
+
 SPEC = RunSpec(
     run="run-1",
     started_s=1.0,
     suite=SuiteSpec(name="smoke", version="1", digest="d" * 64),
-    agent=CustomSpec(name="model"),
+    agents=(Member(agent=CustomSpec(name="model")),),
     tasks=(TaskSpec(id="a"), TaskSpec(id="b")),
     repeats=2,
     code=CodeSpec(version="0"),
@@ -36,7 +42,7 @@ DESKTOP = MachineRecord(
 )
 PHONE = MachineRecord("phone", "p-1", "phone", "reference-phone", "phone:1", "b" * 64, "none")
 PASSED = TrialResult(
-    "a", 0, Verdict.PASS, Reason.SUCCESS, 2, 2, 4, 10.0, Usage(90, 10), "", (DESKTOP, PHONE)
+    "a", 0, Verdict.PASS, Reason.SUCCESS, 2, 2, 4, 10.0, shared(Usage(90, 10)), "", (DESKTOP, PHONE)
 )
 FAILED = TrialResult(
     "b",
@@ -47,7 +53,7 @@ FAILED = TrialResult(
     2,
     2,
     5.0,
-    Usage(50, 0),
+    shared(Usage(50, 0)),
     "",
     (DESKTOP,),
     (
@@ -74,7 +80,7 @@ REPORT = Report(SPEC, (PASSED, FAILED, BROKEN), (Unfinished("b", 1, 3),))
 def printed(report: Report) -> str:
     out = io.StringIO()
     console = Console(file=out, width=140)
-    console.print(report.table())
+    console.print(trials_table(report))
     console.print(report.summary(), markup=False)
     return out.getvalue()
 
@@ -85,8 +91,11 @@ def test_json_has_the_documented_keys() -> None:
     assert report_json["suite"] == {"name": "smoke", "digest": "d" * 64}
     assert (report_json["agent"], report_json["model"], report_json["seed"]) == ("model", None, 0)
     asking = ModelSpec(model="small", endpoint="http://host/v1")
-    asked = replace(REPORT, spec=SPEC.model_copy(update={"agent": asking})).to_dict()
+    asked = replace(
+        REPORT, spec=SPEC.model_copy(update={"agents": (Member(agent=asking),)})
+    ).to_dict()
     assert (asked["agent"], asked["model"]) == ("model:small", "small")
+    assert asked["agents"] == [{"name": "agent", "agent": "model:small", "model": "small"}]
     assert report_json["accelerator"] == "tcg"
     assert report_json["verdicts"] == {"PASS": 1, "FAIL": 1, "INCONCLUSIVE": 1}
     assert report_json["trials"] == [
@@ -101,12 +110,11 @@ def test_json_has_the_documented_keys() -> None:
             "detail": detail,
             "seconds": seconds,
             "agent_seconds": 0.0,
-            "usage": {
-                "prompt": tokens[0],
-                "completion": tokens[1],
-                "usd": 0.0,
-                "is_known": True,
-            },
+            "usage": usage,
+            "members": {"agent": {"steps": 0, "agent_seconds": 0.0, "usage": usage}}
+            if any(tokens)
+            else {},
+            "ended_by": None,
             "seed": trial_seed(0, task, repeat),
             "unmet": unmet,
             "attempts": 1,
@@ -122,6 +130,7 @@ def test_json_has_the_documented_keys() -> None:
             ("b", 0, "FAIL", 1, 2, "step_limit", 5.0, [WHY], "", (50, 0)),
             ("a", 1, "INCONCLUSIVE", 0, 0, "environment_error", 1.0, [], "[no] reply", (0, 0)),
         )
+        for usage in ({"prompt": tokens[0], "completion": tokens[1], "usd": 0.0, "is_known": True},)
     ]
     assert report_json["unfinished"] == [
         {"task": "b", "repeat": 1, "steps": 3, "nodes_met": None, "unmet": []}

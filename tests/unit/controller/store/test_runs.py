@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from controller.episode.result import TRIAL_RESULT, Ending, Reason, TrialResult
+from controller.episode.result import TRIAL_RESULT, Ending, MemberShare, Reason, TrialResult
 from controller.observation.observer import Screenshot, encode_png
 from controller.protocol import Usage
-from controller.spec.agent import ModelSpec, OracleSpec
+from controller.spec.agent import MEMBER, Member, ModelSpec, OracleSpec
 from controller.spec.run import CodeSpec, RunSpec, SuiteSpec, TaskSpec
 from controller.store import index
 from controller.store.event_log import TrialLog, read_events
@@ -39,7 +39,7 @@ def make_run(root: Path, run: str = "20261121-080000-aaaa", repeats: int = 2) ->
         run=run,
         started_s=1.0,
         suite=SuiteSpec(name="tiny", version="1", digest="d" * 64),
-        agent=OracleSpec(),
+        agents=(Member(agent=OracleSpec()),),
         tasks=(TaskSpec(id="a"), TaskSpec(id="b")),
         repeats=repeats,
         code=CodeSpec(version="0"),
@@ -54,7 +54,9 @@ def end(
     verdict: Verdict = Verdict.PASS,
     reason: Reason = Reason.SUCCESS,
 ) -> TrialResult:
-    result = TrialResult(task, repeat, verdict, reason, 1, 1, 2, 1.5, Usage(3, 4))
+    result = TrialResult(
+        task, repeat, verdict, reason, 1, 1, 2, 1.5, {MEMBER: MemberShare(Usage(3, 4))}
+    )
     with folder.begin_attempt(next_job(folder, task, repeat), CLOCK) as log:
         log.append("start")
         log.append("end", result=TRIAL_RESULT.dump_python(result, mode="json"))
@@ -74,7 +76,7 @@ def test_latest_run_can_be_filtered(tmp_path: Path) -> None:
     old, other, last = ("20261121-080000-aaaa", "20261121-090000-bbbb", "20261121-100000-cccc")
     spec = make_run(tmp_path, old).spec
     model = ModelSpec(model="org/small", endpoint="http://host/v1")
-    store.create(spec.model_copy(update={"run": other, "agent": model}))
+    store.create(spec.model_copy(update={"run": other, "agents": (Member(agent=model),)}))
     store.create(
         spec.model_copy(
             update={"run": last, "suite": spec.suite.model_copy(update={"name": "big"})}
@@ -109,7 +111,7 @@ def test_torn_last_line_is_ignored(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line", [b"garbage", b"[]", b'{"n":1}', b"\xff"])
 def test_damaged_line_in_the_middle_is_reported(tmp_path: Path, line: bytes) -> None:
     path = tmp_path / "events.jsonl"
-    path.write_bytes(b'{"type":"start"}\n' + line + b'\n{"type":"end"}\n')
+    path.write_bytes(b'{"type":"start","schema_version":3}\n' + line + b'\n{"type":"end"}\n')
     with pytest.raises(StoreError, match=r"events\.jsonl:2 is damaged"):
         list(read_events(path))
 
@@ -145,9 +147,9 @@ def test_attempt_has_one_log(tmp_path: Path) -> None:
 def test_written_files_carry_the_schema_version(tmp_path: Path) -> None:
     folder = make_run(tmp_path)
     end(folder, "a", 0)
-    assert json.loads((folder.path / "run.json").read_bytes())["schema_version"] == 2
+    assert json.loads((folder.path / "run.json").read_bytes())["schema_version"] == 3
     first, *others = folder.events("a", 0)
-    assert first["schema_version"] == 2
+    assert first["schema_version"] == 3
     assert not any("schema_version" in event for event in others)
 
 
@@ -156,19 +158,19 @@ def test_files_of_a_newer_mesocosm_are_rejected_by_name(tmp_path: Path) -> None:
     end(folder, "a", 0)
     (attempt,) = folder.attempts("a", 0)
     attempt.path.write_text(
-        attempt.path.read_text().replace('"schema_version":2', '"schema_version":9')
+        attempt.path.read_text().replace('"schema_version":3', '"schema_version":9')
     )
     with pytest.raises(
-        StoreError, match=r"events\.jsonl was written by a newer version of Mesocosm"
+        StoreError, match=r"events\.jsonl was written by another version of Mesocosm"
     ):
         folder.events("a", 0)
     spec = json.loads((folder.path / "run.json").read_bytes())
-    (folder.path / "run.json").write_text(json.dumps({**spec, "schema_version": 3}))
+    (folder.path / "run.json").write_text(json.dumps({**spec, "schema_version": 4}))
     with pytest.raises(
-        StoreError, match=r"run\.json was written by a newer version of Mesocosm"
+        StoreError, match=r"run\.json was written by another version of Mesocosm"
     ) as caught:
         Store(tmp_path).open("latest")
-    assert "schema version is 3" in caught.value.details
+    assert "schema version is 4" in caught.value.details
 
 
 def test_cancelled_trial_leaves_its_run_unfinished(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
-from controller.spec.agent import ModelSpec
+from controller.spec.agent import Member, ModelSpec
 from controller.spec.run import BudgetSpec
 from controller.store.runs import Store
 from controller.store.spending import RunBudget, Spending, open_budget, read_budget, read_spending
@@ -24,7 +24,7 @@ def test_lost_attempt_is_counted_by_its_log(tmp_path: Path) -> None:
         model="m", endpoint="http://host/v1", usd_per_mtok_prompt=10, usd_per_mtok_completion=30
     )
     budget = BudgetSpec(tokens=4000)
-    spec = SPEC.model_copy(update={"agent": agent, "budget": budget})
+    spec = SPEC.model_copy(update={"agents": (Member(agent=agent),), "budget": budget})
     folder, clock = Store(tmp_path).create(spec), FakeClock()
     with folder.begin_attempt(next_job(folder, "a"), clock) as log:
         log.append("start")

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
+from controller.episode.result import TRIAL_RESULT, MemberShare, Reason, TrialResult
 from controller.planning import Plan, create_run
 from controller.service.state.tokens import Role
 from controller.service.web.human import session as session_module
 from controller.service.web.human.session import PersonDriver
-from controller.spec.agent import CustomSpec
+from controller.spec.agent import MEMBER, CustomSpec
 from controller.wiring import open_suite
 from evaluators.graph.outcome import Verdict
 from foundation.clock import SYSTEM_CLOCK, wait_until
@@ -119,7 +119,9 @@ def record_person(
     plan = Plan(open_suite("smoke"), CustomSpec(name="human"), PersonDriver(), (task,))
     folder = create_run(plan, context.settings.runs_dir, clock=clock)
     reason = Reason.SUCCESS if verdict is Verdict.PASS else Reason.FALSE_COMPLETION
-    result = TrialResult(task, 0, verdict, reason, 1, 1, steps, 90.0, agent_seconds=61.0)
+    result = TrialResult(
+        task, 0, verdict, reason, 1, 1, steps, 90.0, {MEMBER: MemberShare(agent_seconds=61.0)}
+    )
     with folder.begin_attempt(next_job(folder, task), clock) as log:
         log.append("end", result=TRIAL_RESULT.dump_python(result, mode="json"), graph=None)
     return folder.spec.run

@@ -1,0 +1,136 @@
+"""What suites, agents and scripts import: decorators, views, actions, agents, episodes and runs.
+
+These names stay; the packages that define them may change. A name is imported when it is first
+used. This file is shipped into guests with the desktop evaluators, where only the names of
+`IN_GUESTS` exist: standard library only, Python 3.9.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from controller.actions.session import SessionState as SessionState
+    from controller.actions.setup_files import put_file as put_file
+    from controller.actions.space import Action as Action
+    from controller.agents.driver import AgentDriver as AgentDriver
+    from controller.episode.context import RunContext as RunContext
+    from controller.episode.episode import Episode as Episode
+    from controller.observation.observer import Observation as Observation
+    from controller.protocol import Agent as Agent
+    from controller.protocol import AgentContext as AgentContext
+    from controller.protocol import Turn as Turn
+    from controller.protocol import Usage as Usage
+    from controller.store.report import Report as Report
+    from controller.store.report import read_report as read_report
+    from controller.wiring import open_fleet as open_fleet
+    from controller.wiring import open_suite as open_suite
+    from evaluators.coordinates import ScreenX as ScreenX
+    from evaluators.coordinates import ScreenY as ScreenY
+    from evaluators.decorators import MachinePath as MachinePath
+    from evaluators.decorators import action as action
+    from evaluators.decorators import evaluator as evaluator
+    from evaluators.decorators import setup as setup
+    from evaluators.desktop.reading import is_absent as is_absent
+    from evaluators.desktop.reading import is_file as is_file
+    from evaluators.desktop.reading import is_folder as is_folder
+    from evaluators.desktop.reading import lines_of as lines_of
+    from evaluators.desktop.reading import link_target as link_target
+    from evaluators.desktop.reading import look as look
+    from evaluators.desktop.reading import names_in as names_in
+    from evaluators.desktop.reading import opened as opened
+    from evaluators.desktop.reading import private_folder as private_folder
+    from evaluators.desktop.reading import read_bytes as read_bytes
+    from evaluators.desktop.reading import read_plain_text as read_plain_text
+    from evaluators.desktop.reading import read_text as read_text
+    from evaluators.desktop.reading import sha256_of as sha256_of
+    from evaluators.desktop.reading import tree_of as tree_of
+    from evaluators.desktop.reading import words_of as words_of
+    from evaluators.machine_view import MachineView as MachineView
+    from evaluators.model.suite_files import SuiteFile as SuiteFile
+    from evaluators.phone.view import PhoneView as PhoneView
+    from evaluators.session.answers import SessionView as SessionView
+    from evaluators.session.view import CrossView as CrossView
+    from foundation.errors import MesocosmError as MesocosmError
+    from foundation.errors import ModelRefusalError as ModelRefusalError
+    from foundation.errors import ModelUnavailableError as ModelUnavailableError
+    from foundation.settings import get_settings as get_settings
+    from provisioning.probe.guest import Guest as Guest
+    from provisioning.protocols import Machine as Machine
+
+MODULES = {
+    "SessionState": "controller.actions.session",
+    "put_file": "controller.actions.setup_files",
+    "Action": "controller.actions.space",
+    "AgentDriver": "controller.agents.driver",
+    "RunContext": "controller.episode.context",
+    "Episode": "controller.episode.episode",
+    "Observation": "controller.observation.observer",
+    "Agent": "controller.protocol",
+    "AgentContext": "controller.protocol",
+    "Turn": "controller.protocol",
+    "Usage": "controller.protocol",
+    "Report": "controller.store.report",
+    "read_report": "controller.store.report",
+    "open_fleet": "controller.wiring",
+    "open_suite": "controller.wiring",
+    "ScreenX": "evaluators.coordinates",
+    "ScreenY": "evaluators.coordinates",
+    "MachinePath": "evaluators.decorators",
+    "action": "evaluators.decorators",
+    "evaluator": "evaluators.decorators",
+    "setup": "evaluators.decorators",
+    "is_absent": "evaluators.desktop.reading",
+    "is_file": "evaluators.desktop.reading",
+    "is_folder": "evaluators.desktop.reading",
+    "lines_of": "evaluators.desktop.reading",
+    "link_target": "evaluators.desktop.reading",
+    "look": "evaluators.desktop.reading",
+    "names_in": "evaluators.desktop.reading",
+    "opened": "evaluators.desktop.reading",
+    "private_folder": "evaluators.desktop.reading",
+    "read_bytes": "evaluators.desktop.reading",
+    "read_plain_text": "evaluators.desktop.reading",
+    "read_text": "evaluators.desktop.reading",
+    "sha256_of": "evaluators.desktop.reading",
+    "tree_of": "evaluators.desktop.reading",
+    "words_of": "evaluators.desktop.reading",
+    "MachineView": "evaluators.machine_view",
+    "SuiteFile": "evaluators.model.suite_files",
+    "PhoneView": "evaluators.phone.view",
+    "SessionView": "evaluators.session.answers",
+    "CrossView": "evaluators.session.view",
+    "MesocosmError": "foundation.errors",
+    "ModelRefusalError": "foundation.errors",
+    "ModelUnavailableError": "foundation.errors",
+    "get_settings": "foundation.settings",
+    "Guest": "provisioning.probe.guest",
+    "Machine": "provisioning.protocols",
+}
+"""The module that defines each name."""
+
+IN_GUESTS = frozenset(
+    name
+    for name, module in MODULES.items()
+    if module == "evaluators.decorators" or module.startswith("evaluators.desktop.")
+)
+"""The names that evaluators of desktops may import when they run in a guest."""
+
+
+def __getattr__(name: str) -> object:
+    """Import a name when it is first used.
+
+    Raises:
+        AttributeError: there is no such name.
+    """
+    if name not in MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(MODULES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return all names, also those that were not used yet."""
+    return sorted({*globals(), *MODULES})

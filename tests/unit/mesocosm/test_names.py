@@ -1,0 +1,88 @@
+"""The names for users exist, are typed as they are, and load nothing else in guests."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import mesocosm
+from evaluators.bundle import desktop_bundle
+from evaluators.source_digest import SourceDigester
+from foundation.settings import REPOSITORY
+from tests.test_layers import LAYERS
+
+SOURCE = Path(mesocosm.__file__)
+EXAMPLES = sorted(
+    path
+    for path in (REPOSITORY / "examples").rglob("*.py")
+    if path.name not in {"machines.py", "run.py"}
+)
+PRODUCT = {name.partition(".")[0] for name in LAYERS}
+
+
+@pytest.mark.parametrize("name", mesocosm.MODULES)
+def test_name_exists(name: str) -> None:
+    assert getattr(mesocosm, name) is not None
+    assert name in dir(mesocosm)
+
+
+def test_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = mesocosm.nonsense
+
+
+def test_type_checkers_see_the_names_of_the_table() -> None:
+    (block,) = (node for node in ast.parse(SOURCE.read_text()).body if isinstance(node, ast.If))
+    typed = {
+        alias.asname: node.module
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert typed == mesocosm.MODULES
+
+
+def test_guests_need_only_what_the_bundle_has() -> None:
+    modules = desktop_bundle().modules
+    assert {mesocosm.MODULES[name] for name in mesocosm.IN_GUESTS} <= modules.keys()
+    assert "mesocosm" in modules
+    program = "import mesocosm, sys; print(*sorted(sys.modules))"
+    loaded = subprocess.run(  # noqa: TID251 - what this interpreter loads, nothing else
+        [
+            sys.executable,
+            "-I",
+            "-c",
+            f"import sys; sys.path.insert(0, {str(REPOSITORY)!r}); {program}",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    assert not PRODUCT & {name.partition(".")[0] for name in loaded}
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: str(path.relative_to(REPOSITORY)))
+def test_examples_import_nothing_else_of_the_product(path: Path) -> None:
+    modules = [
+        module
+        for node in ast.walk(ast.parse(path.read_text()))
+        for module in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom) and node.level == 0
+            else []
+        )
+    ]
+    assert [module for module in modules if module.partition(".")[0] in PRODUCT] == []
+
+
+def test_digests_follow_names_to_the_modules_that_define_them(tmp_path: Path) -> None:
+    path = tmp_path / "own_names.py"
+    path.write_text("from mesocosm import evaluator, read_text\n")
+    found = SourceDigester()._imported("own_names", path)
+    assert {"evaluators.decorators", "evaluators.desktop.reading"} <= found
