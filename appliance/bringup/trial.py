@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from controller.executors.local import LocalExecutor
 from controller.planning import create_run
+from controller.requests import make_plan
 from controller.scheduling.events import AttemptLost, StepDone, TrialEnded, TrialStarted
 from controller.scheduling.execution import execute_run
-from controller.service.requests import RunRequest, make_plan
+from controller.spec.request import RunRequest
 from controller.store.report import read_report
 from controller.wiring import open_trials
 

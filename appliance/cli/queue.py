@@ -15,9 +15,9 @@ from appliance.cli.service_database import open_database
 
 if TYPE_CHECKING:
     from appliance.cli.remote.queue import RemoteQueue
-    from controller.service.requests import RunRequest
     from controller.service.state.queue import RunQueue
     from controller.service.state.queued_run import QueuedRun
+    from controller.spec.request import RunRequest
     from provisioning.protocols import Json
 
 Run = Annotated[str, typer.Argument(help="Id of a queued run.")]

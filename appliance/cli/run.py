@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from controller.episode.result import Reason
     from controller.planning import Plan
     from controller.scheduling.executor import Executor
-    from controller.service.requests import RunRequest
+    from controller.spec.request import RunRequest
     from controller.store.runs import RunFolder
     from evaluators.loading.suite import Suite
     from foundation.settings import Settings
@@ -55,7 +55,7 @@ def run(
     from controller.executors.local import LocalExecutor
     from controller.executors.messages import ModelChoice
     from controller.planning import create_run
-    from controller.service.requests import agent_options, make_plan
+    from controller.requests import agent_options, make_plan
     from controller.unfamiliar import misspelt_packages
     from controller.wiring import isolated_executor, open_trials
     from foundation.settings import get_settings
@@ -91,7 +91,7 @@ def show_estimate(plan: Plan, request: RunRequest, settings: Settings, *, json: 
     """Print what a run would do, its estimated cost, and whether it could start."""
     from controller.planning import specify_run
     from controller.preflight import examine
-    from controller.service.requests import agent_options
+    from controller.requests import agent_options
     from controller.store.estimate import estimate
     from controller.store.runs import Store
 

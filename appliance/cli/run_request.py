@@ -44,7 +44,7 @@ from appliance.cli.run_options import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from controller.service.requests import RunRequest
+    from controller.spec.request import RunRequest
 
 _REQUEST = "request"
 
@@ -116,7 +116,7 @@ def make_request(
         UsageError: a value is invalid.
         RequirementError: recording needs a package that is not installed.
     """
-    from controller.service.requests import parse_request
+    from controller.spec.request import parse_request
     from controller.wiring import FLEETS
     from foundation.errors import UnknownNameError
     from provisioning.recording.recorder import check_recording
@@ -175,7 +175,7 @@ def check_queued(request: RunRequest) -> None:
         SpecError: the suite or the script is invalid.
         RequirementError: the model is unknown, or a package is missing.
     """
-    from controller.service.requests import check_request, require_present
+    from controller.requests import check_request, require_present
     from controller.service.worker.report import ask_worker
     from foundation.settings import get_settings
 

@@ -36,9 +36,9 @@ def sections() -> dict[str, type[BaseSettings]]:
     """Return all settings classes, by heading of the page."""
     from appliance.services.alerts import AlertSettings
     from controller.models.settings import ModelSettings
-    from controller.service.notifications.mail_settings import MailSettings
     from evaluators.recognition.settings import VisionSettings
     from foundation.settings import Settings
+    from monitoring.mail_settings import MailSettings
 
     return {
         "Appliance": Settings,

@@ -12,11 +12,11 @@ import yaml
 from pydantic import SecretStr, field_validator
 from pydantic_settings import SettingsConfigDict
 
-from controller.service.notifications.mail_settings import MailSettings
 from foundation.environment import EnvironmentSettings
 from foundation.errors import SettingsError
 from foundation.files import write_atomic
 from monitoring.alertmanager import MailServer, Receivers, render_config
+from monitoring.mail_settings import MailSettings
 
 if TYPE_CHECKING:
     from pathlib import Path

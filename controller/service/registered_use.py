@@ -14,8 +14,8 @@ from foundation.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from controller.service.requests import RunRequest
     from controller.service.state.database import Database
+    from controller.spec.request import RunRequest
     from foundation.clock import Clock
     from foundation.settings import Settings
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from controller.service.requests import RunRequest
 from controller.service.schedules.definition import Interval, Schedule
 from controller.service.schedules.register import Outcome, Register
 from controller.service.state.database import Database
 from controller.service.state.queue import RunQueue
 from controller.service.state.queued_run import Requester, State
+from controller.spec.request import RunRequest
 from controller.store.runs import Store
 from foundation.clock import SYSTEM_CLOCK, wait_until
 from foundation.process import start

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from controller.service.requests import RunRequest
 from controller.service.state.queued_run import Counts, PendingRequest, QueuedRun, State
+from controller.spec.request import RunRequest
 
 if TYPE_CHECKING:
     from collections.abc import Collection

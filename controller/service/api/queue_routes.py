@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from controller.requests import check_request, require_shipped
 from controller.service.api.access import Context, Operator, Reader
 from controller.service.api.errors import WrongValueError
 from controller.service.api.models import (
@@ -17,8 +18,8 @@ from controller.service.api.models import (
     queued_run,
 )
 from controller.service.registered_use import pin
-from controller.service.requests import RunRequest, check_request, require_shipped
 from controller.service.state.queued_run import Requester, State
+from controller.spec.request import RunRequest
 from foundation.errors import MesocosmError, StateError
 
 router = APIRouter(prefix="/api/v1/queue", tags=["queue"])

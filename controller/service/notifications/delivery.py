@@ -11,9 +11,9 @@ import urllib.request
 from email.message import EmailMessage
 from typing import TYPE_CHECKING, Any
 
-from controller.service.notifications.mail_settings import MailSettings
 from controller.service.schedules.definition import Mail, Webhook
 from foundation.errors import RequirementError, ToolFailedError
+from monitoring.mail_settings import MailSettings
 
 if TYPE_CHECKING:
     from controller.service.schedules.definition import Target

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from sqlalchemy.orm import Session
 
-    from controller.service.requests import RunRequest
     from controller.service.state.database import Database
     from controller.service.state.queued_run import QueuedRun, Requester
+    from controller.spec.request import RunRequest
     from controller.spec.run import BudgetSpec
     from foundation.clock import Clock
 

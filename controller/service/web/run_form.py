@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BaseModel, Field
 
 from controller.service.api.errors import WrongValueError
-from controller.service.requests import parse_request
+from controller.spec.request import parse_request
 from foundation.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from controller.service.requests import RunRequest
+    from controller.spec.request import RunRequest
 
 _SAME = (
     *("suite", "agent", "model", "solution", "image_scale", "repeats", "retries", "parallel"),

@@ -16,14 +16,9 @@ from controller.executors.local import LocalExecutor, LocalTrials
 from controller.executors.messages import ModelChoice
 from controller.planning import resume_plan, specify_run
 from controller.preflight import require_ready
+from controller.requests import agent_options, make_plan, open_tasks, require_present
 from controller.scheduling.events import BudgetSpent, TrialEnded
 from controller.scheduling.execution import execute_run
-from controller.service.requests import (
-    agent_options,
-    make_plan,
-    open_tasks,
-    require_present,
-)
 from controller.service.state.queued_run import Counts, State
 from controller.store.runs import Store
 from controller.store.spending import change_budget

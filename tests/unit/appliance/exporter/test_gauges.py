@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 from appliance.exporter import gauges as module
 from appliance.exporter.gauges import ApplianceGauges
 from appliance.exporter.store import StoreSizes
-from controller.service.requests import RunRequest
 from controller.service.schedules.definition import Interval, Schedule
 from controller.service.schedules.register import Register
 from controller.service.state.database import Database, state_path
 from controller.service.state.queue import RunQueue
 from controller.service.state.queued_run import Requester
+from controller.spec.request import RunRequest
 from controller.store.index import FINISHED, UNFINISHED, RunRow
 from foundation.clock import FakeClock
 from foundation.settings import Settings

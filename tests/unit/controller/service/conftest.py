@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 import pytest
 from starlette.testclient import TestClient
 
-from controller.service.requests import RunRequest
 from controller.service.state.database import Database
 from controller.service.state.queue import RunQueue
 from controller.service.web.app import make_app_with_pages
+from controller.spec.request import RunRequest
 from foundation.clock import FakeClock
 from tests.unit.controller.service.context import HOST, make_api_context
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from controller.service.episodes.orders import EpisodeRequest
-    from controller.service.requests import RunRequest
     from controller.service.state.database import Database
+    from controller.spec.request import RunRequest
     from evaluators.loading.suite import Suite
     from evaluators.model.task import Task
     from foundation.cancel import CancelToken

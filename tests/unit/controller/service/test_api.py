@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
     from controller.service.api.context import ApiContext
     from controller.service.episodes.session import EpisodeSession
-    from controller.service.requests import RunRequest
     from controller.service.state.database import Database
     from controller.service.state.queue import RunQueue
+    from controller.spec.request import RunRequest
 
 EXAMPLES = 100 if IS_NIGHTLY else 2
 MODES = list(schemathesis.GenerationMode) if IS_NIGHTLY else [schemathesis.GenerationMode.POSITIVE]

@@ -19,7 +19,7 @@ from tests.standins.open_files import open_files
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from controller.service.requests import RunRequest
+    from controller.spec.request import RunRequest
     from foundation.clock import FakeClock
 
 

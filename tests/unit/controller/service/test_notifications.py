@@ -22,9 +22,9 @@ from foundation.errors import RequirementError, ToolFailedError
 from tests.unit.controller.service.receivers import mailbox, web
 
 if TYPE_CHECKING:
-    from controller.service.requests import RunRequest
     from controller.service.state.database import Database
     from controller.service.state.queue import RunQueue
+    from controller.spec.request import RunRequest
     from foundation.clock import FakeClock
     from provisioning.protocols import Json
 

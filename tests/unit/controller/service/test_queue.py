@@ -4,10 +4,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from controller.service.requests import RunRequest, check_request, parse_request
+from controller.requests import check_request
 from controller.service.state import queued_run
 from controller.service.state.claims import Claims
 from controller.service.state.queued_run import Counts, PendingRequest, Requester, State
+from controller.spec.request import RunRequest, parse_request
 from foundation.errors import MesocosmError, SpecError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:

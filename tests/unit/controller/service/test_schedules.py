@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from starlette.testclient import TestClient
 
     from controller.service.api.context import ApiContext
-    from controller.service.requests import RunRequest
     from controller.service.state.database import Database
     from controller.service.state.queue import RunQueue
+    from controller.spec.request import RunRequest
     from foundation.clock import FakeClock
 
 

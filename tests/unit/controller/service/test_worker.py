@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import select
 
-from controller.service.requests import RunRequest, require_present
+from controller.requests import require_present
 from controller.service.schedules.definition import Event, Interval, Schedule, Webhook
 from controller.service.schedules.register import Register
 from controller.service.state.queue import RunQueue
@@ -16,6 +16,7 @@ from controller.service.state.queued_run import Requester, State
 from controller.service.state.tables import NotificationRow
 from controller.service.worker import work as work_module
 from controller.service.worker.worker import Worker
+from controller.spec.request import RunRequest
 from controller.spec.run import BudgetSpec
 from controller.store.runs import Store
 from foundation.clock import SYSTEM_CLOCK, wait_until

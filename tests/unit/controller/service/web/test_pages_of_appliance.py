@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from starlette.testclient import TestClient
 
     from controller.service.api.context import ApiContext
-    from controller.service.requests import RunRequest
+    from controller.spec.request import RunRequest
 
 
 @pytest.mark.slow

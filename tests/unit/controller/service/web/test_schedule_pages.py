@@ -9,10 +9,10 @@ import pytest
 
 from controller.registered.suites import add_suite
 from controller.service.registered_use import pin
-from controller.service.requests import RunRequest
 from controller.service.schedules.definition import Event, Interval, Mail, Missed, Webhook
 from controller.service.state.tokens import Role
 from controller.service.web.run_form import RunForm
+from controller.spec.request import RunRequest
 from controller.spec.run import BudgetSpec, LimitsSpec
 from foundation.settings import get_settings
 from tests.unit.controller.service.test_pages import sign_in
