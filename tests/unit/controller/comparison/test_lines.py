@@ -14,7 +14,7 @@ from controller.comparison.comparison import compare_runs
 from controller.comparison.lines import APPS, CAPABILITIES, COMPLEXITY, Line, break_down
 from controller.comparison.page import to_html
 from controller.comparison.text import to_csv, to_markdown
-from controller.planning import Plan, create_run
+from controller.planning import specify_run
 from controller.protocol import Usage
 from controller.spec.agent import CustomSpec, Member
 from controller.wiring import open_suite
@@ -161,8 +161,7 @@ def lines(tmp_path: Path) -> Suite:
 
 def judged(folder: Path, suite: Suite, passed: str) -> RunFolder:
     """Record a run of a suite in which the named tasks passed."""
-    plan = Plan(suite, CustomSpec(name="x"), AgentDriver(NoopAgent))
-    return record(folder, create_run(plan, folder / "begun").spec, passed)
+    return record(folder, specify_run(suite, CustomSpec(name="x")), passed)
 
 
 def test_results_are_broken_down_by_application_and_capability(
