@@ -51,7 +51,7 @@ def execute_order(
     spec = sink.spec.model_copy(update={"tasks": tasks})
     suite = suite_for(spec, open_suite_of(spec, access.suite))
     driver = _Reported(make_driver(spec.only_agent, access.model), report)
-    fleet = open_fleet(access.fleet, settings, refill=lambda kind: report(Forked(machine=kind)))
+    fleet = open_fleet(access.fleet, settings, refill=lambda need: report(Forked.of(need)))
     return open_trials(spec, suite, driver, fleet, settings).run_job(
         job, sink, cancel=cancel, on_step=lambda steps: report(Stepped(steps=steps))
     )

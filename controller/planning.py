@@ -29,9 +29,7 @@ from foundation.ids import new_run_id
 from foundation.process import run
 from foundation.settings import REPOSITORY, get_settings
 from images.recipe_digest import portable_recipe_digest
-from provisioning.desktop.registry import DESKTOPS
-from provisioning.phone.profile import PROFILES
-from provisioning.protocols import Kind
+from provisioning.registry import registry
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -43,6 +41,7 @@ if TYPE_CHECKING:
     from evaluators.model.task import Task
     from foundation.clock import Clock
     from foundation.settings import Settings
+    from provisioning.resource import ResourceSpec
 
 _log = logging.getLogger(__name__)
 
@@ -127,9 +126,9 @@ def specify_run(  # noqa: PLR0913 - everything that a run can be told
     )
 
 
-def kinds_of(spec: RunSpec, suite: Suite) -> set[Kind]:
-    """Return the kinds of machines that the tasks of a run need."""
-    return {kind for task in spec.tasks for kind in suite.task(task.id).roles.values()}
+def needs_of(spec: RunSpec, suite: Suite) -> set[ResourceSpec]:
+    """Return what the tasks of a run need."""
+    return {need for task in spec.tasks for need in suite.task(task.id).roles.values()}
 
 
 def _specify_suite(suite: Suite) -> SuiteSpec:
@@ -206,24 +205,20 @@ def _require_same_tasks(spec: RunSpec, suite: Suite) -> None:
         )
 
 
-def recipes_of(settings: Settings, kinds: Iterable[Kind]) -> dict[str, str]:
-    """Return the digests of the image recipes of this appliance's machines, by kind.
+def recipes_of(settings: Settings, specs: Iterable[ResourceSpec]) -> dict[str, str]:
+    """Return the digests of the image recipes of what tasks need, by key of the specification.
 
     Remote desktops have none. Recipes that this host cannot build are omitted.
     """
-    names = {
-        Kind.DESKTOP: DESKTOPS[settings.desktop].recipe,
-        Kind.PHONE: PROFILES[settings.phone].image,
-    }
     digests = {}
-    for kind in sorted(set(kinds)):
-        name = names[kind]
-        if name is None:
+    for spec in sorted(set(specs), key=str):
+        label = registry().chosen(spec.kind, settings).label_of(spec)
+        if label is None:
             continue
         try:
-            digests[kind.value] = portable_recipe_digest(name, settings)
+            digests[spec.key] = portable_recipe_digest(label, settings)
         except MesocosmError as exc:
-            _log.warning("cannot compute the recipe digest of %s: %s", name, exc)
+            _log.warning("cannot compute the recipe digest of %s: %s", label, exc)
     return digests
 
 
@@ -249,7 +244,7 @@ def code_version() -> CodeSpec:
 def _action_space_digest(actions: Tools) -> str:
     return digest_json(
         {
-            place: {name: tool.openai() for name, tool in sorted(tools.items())}
+            place: {name: tool.declaration() for name, tool in sorted(tools.items())}
             for place, tools in sorted(actions.items())
         }
     )

@@ -1,4 +1,4 @@
-"""The interface of agents: their context, usage and turns."""
+"""The interface of agents: their context and turns."""
 
 from __future__ import annotations
 
@@ -6,44 +6,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from controller.diary import Diary
+from controller.models.usage import NO_USAGE
 
 if TYPE_CHECKING:
     from controller.actions.space import Action, ActionSpace
+    from controller.models.usage import Usage
     from controller.observation.observer import Observation
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """The usage of a model, as counted by its endpoint.
-
-    Attributes:
-        prompt_tokens: tokens sent.
-        completion_tokens: tokens received.
-        usd: price in US dollars; 0 if the prices are unknown.
-        is_known: whether every reply reported its usage; otherwise the counts are lower bounds.
-    """
-
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    usd: float = 0.0
-    is_known: bool = True
-
-    @property
-    def total(self) -> int:
-        """Tokens in both directions."""
-        return self.prompt_tokens + self.completion_tokens
-
-    def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-            self.usd + other.usd,
-            is_known=self.is_known and other.is_known,
-        )
-
-    def to_dict(self) -> dict[str, int]:
-        """Return tokens by direction, for logs and metrics."""
-        return {"prompt": self.prompt_tokens, "completion": self.completion_tokens}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +21,7 @@ class Turn:
     Attributes:
         actions: actions in order; after a rejected one the rest is dropped. No actions at all count
             as an invalid action.
-        usage: usage of the turn.
+        usage: usage of the turn; `Usage()` if the model did not report it.
         note: the agent's own text, kept in the event log.
         fault: what was wrong with the agent's reply after these actions; once they are executed, it
             counts as a rejected action.
@@ -62,7 +30,7 @@ class Turn:
     """
 
     actions: tuple[Action, ...]
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = NO_USAGE
     note: str = ""
     fault: str = ""
     outage_s: float = 0.0

@@ -208,4 +208,4 @@ def _check_recording(request: RunRequest) -> None:
 
 
 def _recipes(suite: Suite, settings: Settings) -> dict[str, str]:
-    return recipes_of(settings, {kind for task in suite.tasks for kind in task.roles.values()})
+    return recipes_of(settings, {spec for task in suite.tasks for spec in task.roles.values()})

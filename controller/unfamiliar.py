@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from controller.actions.phone_shell import PACKAGES
 from evaluators.model.oracle import WaitFor
-from provisioning.protocols import Kind
+from provisioning.resource import PHONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -40,7 +40,7 @@ def misspelt_packages(suite: Suite) -> list[str]:
 def _packages_of(task: Task) -> Iterator[str]:
     for role, args in _calls_of(task):
         value = args.get(_ARGUMENT)
-        if task.place_of(role) == Kind.PHONE and isinstance(value, str):
+        if task.place_of(role) == PHONE and isinstance(value, str):
             yield value
 
 

@@ -14,7 +14,7 @@ from controller.episode.end_state import EndStateKeeper
 from controller.executors.local import LocalTrials
 from controller.executors.messages import FolderAddress, RunAccess
 from controller.executors.process import ProcessExecutor
-from controller.planning import code_version, kinds_of
+from controller.planning import code_version, needs_of
 from controller.registered.suites import locate_suite
 from controller.spec.agent import agent_name, model_name
 from controller.spec.model_choice import ModelChoice
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from foundation.clock import Clock
     from foundation.settings import Settings
     from provisioning.lease import Fleet
-    from provisioning.protocols import Kind
+    from provisioning.resource import ResourceSpec
 
 FLEETS = ("real", "fake")
 
@@ -89,7 +89,7 @@ def open_fleet(
     settings: Settings,
     say: Callable[[str], None] = lambda _: None,
     *,
-    refill: Callable[[Kind], object] | None = None,
+    refill: Callable[[ResourceSpec], object] | None = None,
 ) -> Fleet:
     """Return the fleet of this appliance (``real``), or an in-memory fleet (``fake``).
 
@@ -234,8 +234,9 @@ def make_keeper(
     """
     if spec.keep_end_state == "none":
         return None
-    reasons = {kind: _why_unkept(fleet, kind) for kind in sorted(kinds_of(spec, suite))}
-    if lines := [f"{kind.value}: {why}" for kind, why in reasons.items() if why]:
+    needs = sorted(needs_of(spec, suite), key=str)
+    reasons = {need: _why_unkept(fleet, need) for need in needs}
+    if lines := [f"{need}: {why}" for need, why in reasons.items() if why]:
         raise UnsupportedError(
             "The end states of this run cannot be kept.",
             details="\n".join(lines),
@@ -245,7 +246,7 @@ def make_keeper(
     return EndStateKeeper(spec.keep_end_state, settings.runs_dir, settings.end_states_mib, clock)
 
 
-def _why_unkept(fleet: Fleet, kind: Kind) -> str:
+def _why_unkept(fleet: Fleet, spec: ResourceSpec) -> str:
     if isinstance(fleet, EndStateFleet):
-        return fleet.unkeepable_reason(kind)
+        return fleet.unkeepable_reason(spec)
     return "this fleet cannot keep end states"

@@ -23,7 +23,7 @@ from foundation.errors import (
     MesocosmError,
     ObstructedEvaluationError,
 )
-from provisioning.protocols import Kind
+from provisioning.registry import registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from evaluators.schema import Tool
     from evaluators.session.answers import SessionView
     from foundation.clock import Clock
-    from provisioning.protocols import Commands, Json, Link, Machine
+    from provisioning.protocols import Commands, Json, Link, Machine, Reachable
 
 _LOG = logging.getLogger(__name__)
 S = TypeVar("S")
@@ -223,10 +223,12 @@ def machine_runner(
         vocabulary: vocabulary with the evaluators.
         clock: clock for the time limit of a wave.
     """
-    known = vocabulary.evaluators[machine.info.kind.value]
-    inside: WaveRunner = BundleRunner(machine.link, vocabulary.bundle)
-    if machine.info.kind is Kind.PHONE:
-        inside = phone_runner(machine, known, clock=clock)
+    known = vocabulary.evaluators.get(machine.info.kind, {})
+    inside: WaveRunner = (
+        BundleRunner(machine.link, vocabulary.bundle)
+        if registry().kind(machine.info.kind).runs_probe
+        else phone_runner(machine, known, clock=clock)
+    )
     tools = {name: tool for name, tool in known.items() if tool.on in HOST_PLACES}
 
     def view(timeout_s: float) -> MachineView:
@@ -257,6 +259,7 @@ def session_runner(
     tools: Mapping[str, Tool],
     machines: Mapping[str, Machine] | None = None,
     *,
+    services: Mapping[str, Reachable] | None = None,
     clock: Clock = SYSTEM_CLOCK,
 ) -> HostRunner[CrossView]:
     """Create the runner of a session's evaluators, which read its state in each wave.
@@ -267,11 +270,14 @@ def session_runner(
         session: the session with the answer.
         tools: evaluators by name.
         machines: machines by role, for evaluators that compare machines.
+        services: resources that are reached over TCP, by role, for evaluators that ask them.
         clock: clock for the time limit of a wave.
     """
 
     def view(timeout_s: float) -> CrossView:
-        return CrossView(session, machines or {}, timeout_s=timeout_s, clock=clock)
+        return CrossView(
+            session, machines or {}, services=services, timeout_s=timeout_s, clock=clock
+        )
 
     return HostRunner(tools, view, call=shared_processes.call)
 

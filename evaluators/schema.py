@@ -92,19 +92,13 @@ class Tool:
             entry.pop("title", None)
         return schema
 
-    def openai(self, name: str | None = None) -> dict[str, Any]:
-        """Return the tool in the format of OpenAI's chat completions.
-
-        Args:
-            name: name instead of the function's, if several machines of one kind have the same
-                action.
-        """
-        function = {
-            "name": name or self.name,
+    def declaration(self) -> dict[str, Any]:
+        """Return name, description and parameters: what its callers know of it, as data."""
+        return {
+            "name": self.name,
             "description": self.description,
             "parameters": self.parameters(),
         }
-        return {"type": "function", "function": function}
 
     def check(
         self, args: Mapping[str, Json], *, error: type[MesocosmError] = SpecError

@@ -375,15 +375,14 @@ class AgentError(MesocosmError):
 
     Attributes:
         outage_s: seconds that it waited for a model that did not answer; not charged to it.
-        tokens: tokens that its model used for this turn anyway: sent, received.
-        is_usage_known: whether the model reported these tokens; otherwise they are a lower bound.
+        tokens: tokens that its model used for this turn anyway: sent, received, of these cached,
+            and of these reasoning; None for counts that it did not report.
         usd: price of the tokens.
     """
 
     code = "agent"
     outage_s: float = 0.0
-    tokens: tuple[int, int] = (0, 0)
-    is_usage_known: bool = True
+    tokens: tuple[int | None, int | None, int | None, int | None] = (0, 0, 0, 0)
     usd: float = 0.0
 
 

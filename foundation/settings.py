@@ -20,14 +20,15 @@ class Settings(EnvironmentSettings):
 
     Attributes:
         state_dir: folder of all the appliance's data; mounted at the same path in its containers.
-        distribution: distribution of the desktop image: ``ubuntu-22.04``, ``ubuntu-24.04``,
-            ``debian-12``, or ``auto``, which selects the first that is completely available.
+        distribution: distribution of the default desktop image: ``ubuntu-22.04``, ``ubuntu-24.04``,
+            ``debian-12``, or ``auto``, which selects the first that is completely available. Tasks
+            may name others, for example ``image: debian-12``.
         mirror_debian: address of a Debian archive; empty uses the host's apt sources.
         mirror_ubuntu: address of an Ubuntu archive; empty uses the host's apt sources.
         mirror_mozilla: address of Mozilla's apt archive, from which Ubuntu desktops get Firefox;
             empty uses the host's apt sources.
         mirror_cloud: address of Ubuntu's cloud images, the folder that contains ``<suite>/current``.
-        desktop_source: source of the desktop image: the ``archive``, or a ``cloud-image``.
+        desktop_source: source of the default desktop image: the ``archive``, or a ``cloud-image``.
         desktop: type of desktops: ``vm``, ``container``, or ``remote``, the machines listed in
             ``remotes.yaml`` of the state folder.
         accelerator: ``auto`` boots a test guest under KVM to detect it; ``kvm`` or ``tcg`` select one.
@@ -59,6 +60,8 @@ class Settings(EnvironmentSettings):
             built.
         accept_android_sdk_licence: whether you accept the licence of the emulator's image to build it.
         android_apks_dir: folder of APKs to install on the emulator, with their SHA256SUMS.
+        extensions: tables of kinds, backends and images from outside this project, as ``module:NAME``,
+            comma-separated; the image of controller and worker contains their modules.
         place: where this process runs; set by the compose file. In a ``container``, image recipes
             are those that the host recorded, and folders of the host are not available.
         code: commit of the source tree, followed by ``-modified`` if the tree differs; set by the
@@ -74,7 +77,7 @@ class Settings(EnvironmentSettings):
     mirror_mozilla: str = ""
     mirror_cloud: str = ""
     desktop_source: Literal["archive", "cloud-image"] = "archive"
-    desktop: Literal["vm", "container", "remote"] = "vm"
+    desktop: str = "vm"
     accelerator: Literal["auto", "kvm", "tcg"] = "auto"
     desktop_memory_mib: int = Field(default=3072, ge=1024)
     desktop_cpus: int = Field(default=2, ge=1)
@@ -94,9 +97,10 @@ class Settings(EnvironmentSettings):
     publish_prometheus: bool = False
     prometheus_port: int = Field(default=9490, ge=1, le=65535)
     log_level: Literal["debug", "info", "warning"] = "info"
-    phone: Literal["reference", "emulator"] = "reference"
+    phone: str = "reference"
     accept_android_sdk_licence: bool = False
     android_apks_dir: Path | None = None
+    extensions: str = ""
     place: Literal["host", "container"] = "host"
     code: str = Field(default="", pattern="^([0-9a-f]{40}(-modified)?)?$")
 

@@ -7,7 +7,7 @@ import importlib.metadata
 import logging
 import shutil
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ from foundation.errors import (
 )
 from foundation.files import FileLock, digest_json
 from foundation.process import bound_to_thread
-from images.catalog import make_recipe
+from images.catalog import make_recipe, split_label
 from images.engine import connect, find_image
 from images.log import BuildLog, ignore_progress
 from images.manifest import FORMAT, MANIFEST, Manifest, describe_files, digest_files, read_manifest
@@ -60,6 +60,9 @@ _NO_SPACE = "no space left on device"
 class Builder:
     """The images of one appliance.
 
+    Methods take the name of an image, or a label with a variant, such as ``desktop:debian-12``; base
+    images are then of that variant, too.
+
     Attributes:
         settings: locate the image store.
         make: returns the recipe of a name.
@@ -70,6 +73,15 @@ class Builder:
     make: MakeRecipe = make_recipe
     clock: Clock = SYSTEM_CLOCK
 
+    def of_label(self, label: str) -> tuple[Builder, str]:
+        """Return the builder that builds the variant of a label by default, and the label's name.
+
+        Raises:
+            UnknownNameError: there is no such variant.
+        """
+        name, settings = split_label(label, self.settings)
+        return replace(self, settings=settings), name
+
     def find(self, name: str) -> Image:
         """Return an image that is already built.
 
@@ -78,6 +90,9 @@ class Builder:
             ImageMissingError: it is not built, or its recipe has changed since.
             ImageCorruptError: it differs from its manifest.
         """
+        if ":" in name:
+            own, name = self.of_label(name)
+            return own.find(name)
         recipe = self.make(name, self.settings)
         needed = {other: self.find(other) for other in recipe.needs}
         image = self._find_built(recipe, _recipe_digest(recipe, needed))
@@ -96,6 +111,9 @@ class Builder:
             UnknownNameError: there is no recipe of that name.
             ImageError: its base image is not built, or corrupt.
         """
+        if ":" in name:
+            own, name = self.of_label(name)
+            return own.recipe_digest(name)
         recipe = self.make(name, self.settings)
         return _recipe_digest(recipe, {other: self.find(other) for other in recipe.needs})
 
@@ -121,6 +139,9 @@ class Builder:
             ImageBuildError: the build failed; nothing incomplete is left.
             RequirementError: the host lacks something that the build needs.
         """
+        if ":" in name:
+            own, name = self.of_label(name)
+            return own.ensure(name, report, repair=repair, rebuild=rebuild)
         recipe = self.make(name, self.settings)
         needed = {other: self.ensure(other, report, repair=repair) for other in recipe.needs}
         digest = _recipe_digest(recipe, needed)

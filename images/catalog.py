@@ -1,35 +1,106 @@
-"""All image recipes of the appliance, by name."""
+"""The table of all image recipes.
+
+A label is the name of a recipe, or a name and a variant, such as ``desktop:debian-12``. Without a
+variant it means the one that settings choose. Extensions add recipes (`foundation.extensions`).
+"""
 
 from __future__ import annotations
 
+import importlib
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from foundation.errors import UnknownNameError
+from foundation.extensions import entries_of
 from images.distribution import DISTRIBUTIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from foundation.settings import Settings
     from images.recipe import Recipe
 
-# In the order in which `mesocosm up` needs them.
-NAMES = ("base", "hypervisor", "phone", "controller", "prometheus", "alertmanager", "desktop")
-# Built only on request by name; `mesocosm up` continues without `novnc` if it is unavailable.
-ON_REQUEST = ("desktop-container", "android", "novnc")
+_CLOUD = "-cloud"
+
+
+@dataclass(frozen=True, slots=True)
+class ImageEntry:
+    """An image.
+
+    Attributes:
+        name: name of the image.
+        recipe: a function ``(settings)`` that returns its `images.recipe.Recipe`, as ``module:NAME``.
+        is_on_request: whether it is built only on request by name.
+        has_variants: whether it has a variant for each distribution; several may be in use.
+    """
+
+    name: str
+    recipe: str
+    is_on_request: bool = False
+    has_variants: bool = False
+
+
+IMAGES = (
+    ImageEntry("base", "images.base.recipe:BaseRecipe"),
+    ImageEntry("hypervisor", "images.hypervisor.recipe:hypervisor_recipe"),
+    ImageEntry("phone", "images.phone.recipe:phone_recipe"),
+    ImageEntry("controller", "images.controller.recipe:controller_recipe"),
+    ImageEntry("prometheus", "images.prometheus.recipe:prometheus_recipe"),
+    ImageEntry("alertmanager", "images.alertmanager.recipe:alertmanager_recipe"),
+    ImageEntry("desktop", "images.catalog:desktop_recipe", has_variants=True),
+    ImageEntry(
+        "desktop-container",
+        "images.desktop_container.recipe:DesktopContainerRecipe",
+        is_on_request=True,
+        has_variants=True,
+    ),
+    ImageEntry("android", "images.android.recipe:AndroidRecipe", is_on_request=True),
+    # `mesocosm up` continues without it if it is unavailable.
+    ImageEntry("novnc", "images.novnc.recipe:novnc_recipe", is_on_request=True),
+)
+"""The images of this project, in the order in which `mesocosm up` needs them."""
+
+NAMES = tuple(entry.name for entry in IMAGES if not entry.is_on_request)
+ON_REQUEST = tuple(entry.name for entry in IMAGES if entry.is_on_request)
 
 
 def settings_for(label: str, settings: Settings) -> Settings | None:
-    """Return the settings that produce the desktop image of a label; None for an unknown label.
+    """Return the settings that choose the variant of a label by default; None for an unknown variant.
 
     Args:
-        label: name and variant, such as ``desktop:ubuntu-22.04-cloud``.
-        settings: may name another distribution.
+        label: name and variant, such as ``desktop:ubuntu-22.04-cloud``; a name alone changes nothing.
+        settings: may choose another distribution.
     """
-    variant = label.partition(":")[2]
-    name = variant.removesuffix("-cloud")
+    _, colon, variant = label.partition(":")
+    if not colon:
+        return settings
+    name = variant.removesuffix(_CLOUD)
     if name not in DISTRIBUTIONS:
         return None
     source = "archive" if name == variant else "cloud-image"
     return settings.model_copy(update={"distribution": name, "desktop_source": source})
+
+
+def split_label(label: str, settings: Settings) -> tuple[str, Settings]:
+    """Return the name in a label, and the settings that choose its variant.
+
+    Raises:
+        UnknownNameError: there is no such variant, or the image has only one.
+    """
+    name, colon, variant = label.partition(":")
+    is_possible = not colon or has_variants(name, settings)
+    chosen = settings_for(label, settings) if is_possible else None
+    if chosen is None:
+        known = [*DISTRIBUTIONS, *(f"{known}{_CLOUD}" for known in DISTRIBUTIONS)]
+        raise UnknownNameError.of(f"variant of the image {name}", variant, known * is_possible)
+    return name, chosen
+
+
+def has_variants(name: str, settings: Settings) -> bool:
+    """Return whether an image has a variant for each distribution; False for an unknown one."""
+    entry = _entries(settings.extensions).get(name)
+    return entry is not None and entry.has_variants
 
 
 def make_recipe(name: str, settings: Settings) -> Recipe:
@@ -40,71 +111,28 @@ def make_recipe(name: str, settings: Settings) -> Recipe:
         ImageMissingError: in a container, if the host recorded no such recipe.
     """
     if settings.place == "container":
-        from images.recorded import read_recipe  # noqa: PLC0415
+        from images.recorded import read_recipe  # noqa: PLC0415 - only needed there
 
-        return read_recipe(name, settings)
-    return _make(name, settings)
-
-
-def _make(name: str, settings: Settings) -> Recipe:
-    match name:
-        case "base":
-            from images.base.recipe import BaseRecipe  # noqa: PLC0415
-
-            return BaseRecipe(settings)
-        case "hypervisor":
-            from images.hypervisor.recipe import hypervisor_recipe  # noqa: PLC0415
-
-            return hypervisor_recipe(settings)
-        case "phone":
-            from images.phone.recipe import phone_recipe  # noqa: PLC0415
-
-            return phone_recipe(settings)
-        case "controller":
-            from images.controller.recipe import controller_recipe  # noqa: PLC0415
-
-            return controller_recipe(settings)
-        case "prometheus" | "alertmanager":
-            return _make_monitoring(name, settings)
-        case "desktop":
-            return _make_desktop(settings)
-        case _:
-            return _make_on_request(name, settings)
+        return read_recipe(name, settings, has_variants=has_variants(name, settings))
+    entries = _entries(settings.extensions)
+    if name not in entries:
+        raise UnknownNameError.of("image", name, entries)
+    module, _, attribute = entries[name].recipe.partition(":")
+    make: Callable[[Settings], Recipe] = getattr(importlib.import_module(module), attribute)
+    return make(settings)
 
 
-def _make_monitoring(name: str, settings: Settings) -> Recipe:
-    if name == "prometheus":
-        from images.prometheus.recipe import prometheus_recipe  # noqa: PLC0415
-
-        return prometheus_recipe(settings)
-    from images.alertmanager.recipe import alertmanager_recipe  # noqa: PLC0415
-
-    return alertmanager_recipe(settings)
-
-
-def _make_desktop(settings: Settings) -> Recipe:
+def desktop_recipe(settings: Settings) -> Recipe:
+    """Return the recipe of the desktop, from the source that settings choose."""
     if settings.desktop_source == "cloud-image":
-        from images.cloud.recipe import CloudDesktopRecipe  # noqa: PLC0415
+        from images.cloud.recipe import CloudDesktopRecipe  # noqa: PLC0415 - one of two
 
         return CloudDesktopRecipe(settings)
-    from images.desktop.recipe import DesktopRecipe  # noqa: PLC0415
+    from images.desktop.recipe import DesktopRecipe  # noqa: PLC0415 - one of two
 
     return DesktopRecipe(settings)
 
 
-def _make_on_request(name: str, settings: Settings) -> Recipe:
-    match name:
-        case "desktop-container":
-            from images.desktop_container.recipe import DesktopContainerRecipe  # noqa: PLC0415
-
-            return DesktopContainerRecipe(settings)
-        case "android":
-            from images.android.recipe import AndroidRecipe  # noqa: PLC0415
-
-            return AndroidRecipe(settings)
-        case "novnc":
-            from images.novnc.recipe import NovncRecipe  # noqa: PLC0415
-
-            return NovncRecipe()
-        case _:
-            raise UnknownNameError.of("image", name, (*NAMES, *ON_REQUEST))
+@lru_cache(maxsize=16)
+def _entries(extensions: str) -> Mapping[str, ImageEntry]:
+    return {entry.name: entry for entry in (*IMAGES, *entries_of(extensions, ImageEntry))}

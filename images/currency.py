@@ -65,7 +65,7 @@ def judge_images(names: Iterable[str], builder: Builder) -> list[ImageState]:
     """Return the states of images, each after its base images.
 
     Args:
-        names: names of recipes; their base images are included.
+        names: names of recipes, or labels with variants; their base images are included.
         builder: provides the recipes and the image store.
 
     Raises:
@@ -81,7 +81,8 @@ def judge_images(names: Iterable[str], builder: Builder) -> list[ImageState]:
 def _judge(name: str, builder: Builder, states: dict[str, ImageState]) -> ImageState:
     if name in states:
         return states[name]
-    recipe = builder.make(name, builder.settings)
+    builder, own_name = builder.of_label(name)
+    recipe = builder.make(own_name, builder.settings)
     bases = [_judge(other, builder, states) for other in recipe.needs]
     bad = [base for base in bases if base.currency is not Currency.CURRENT]
     newest = _newest(recipe, builder.settings)
@@ -92,7 +93,7 @@ def _judge(name: str, builder: Builder, states: dict[str, ImageState]) -> ImageS
         reason = " ".join(f"Its base {base.label} is {base.currency}." for base in bad)
     else:
         currency, reason = _judge_built(recipe, builder, newest)
-    states[name] = ImageState(name, recipe.variant, currency, reason)
+    states[name] = ImageState(own_name, recipe.variant, currency, reason)
     return states[name]
 
 

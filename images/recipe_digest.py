@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from foundation.files import digest_json
-from images.catalog import make_recipe
+from images.catalog import make_recipe, split_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,14 +26,15 @@ def portable_recipe_digest(
     images: two hosts with the same files and settings get the same digest.
 
     Args:
-        name: name of the recipe.
-        settings: determine the variant.
+        name: name of the recipe, or a label with a variant.
+        settings: determine the variant, if the name does not.
         make: returns the recipe of a name.
 
     Raises:
         UnknownNameError: there is no recipe of that name.
         RequirementError: the host's distribution has no such recipe.
     """
+    name, settings = split_label(name, settings)
     recipe = make(name, settings)
     inputs = {key: value for key, value in recipe.inputs().items() if key not in _OF_THIS_APPLIANCE}
     needs = {other: portable_recipe_digest(other, settings, make) for other in recipe.needs}

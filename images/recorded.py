@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from foundation.settings import Settings
     from images.recipe import Image, Product, Report
 
-DESKTOPS = frozenset({"desktop", "desktop-container"})
-"""Recipes with a variant per distribution; several variants may be in use."""
-
 
 class RecordedRecipe(BaseModel):
     """A recipe of the host.
@@ -70,12 +67,13 @@ def record_path(settings: Settings) -> Path:
     return settings.images_dir / "recipes.json"
 
 
-def read_recipe(name: str, settings: Settings) -> RecordedRecipe:
+def read_recipe(name: str, settings: Settings, *, has_variants: bool) -> RecordedRecipe:
     """Return a recipe recorded by the host.
 
     Args:
         name: name of the recipe.
-        settings: may name a distribution, which a desktop's recipe must then match.
+        settings: may name a distribution, which a recipe with variants must then match.
+        has_variants: whether the recipe has a variant for each distribution.
 
     Raises:
         ImageMissingError: the host recorded no such recipe, or the record is unreadable.
@@ -84,16 +82,16 @@ def read_recipe(name: str, settings: Settings) -> RecordedRecipe:
         record = Record.model_validate_json(record_path(settings).read_bytes())
     except (OSError, ValidationError) as exc:
         raise _not_recorded(name, str(exc)) from exc
-    variant = _asked_variant(name, settings)
+    variant = _asked_variant(settings) if has_variants else ""
     for recipe in record.recipes:
         if recipe.name == name and variant in {"", recipe.variant}:
             return recipe
     raise _not_recorded(name, f"There is no recipe of {variant or 'any variant'}.")
 
 
-def _asked_variant(name: str, settings: Settings) -> str:
+def _asked_variant(settings: Settings) -> str:
     """Return the variant that the settings name explicitly; empty if they name none."""
-    if name not in DESKTOPS or settings.distribution == "auto":
+    if settings.distribution == "auto":
         return ""
     source = "-cloud" if settings.desktop_source == "cloud-image" else ""
     return f"{settings.distribution}{source}"

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from foundation.errors import MesocosmError
 from foundation.files import write_atomic
-from images.catalog import make_recipe, settings_for
+from images.catalog import has_variants, make_recipe, settings_for
 from images.manifest import Manifest
-from images.recorded import DESKTOPS, Record, RecordedRecipe, record_path
+from images.recorded import Record, RecordedRecipe, record_path
 from images.store import iter_manifests
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def record_recipes(
     for name in names:
         _add(name, settings, make, recipes)
     for _, manifest in iter_manifests(settings.images_dir):
-        if isinstance(manifest, Manifest) and manifest.name in DESKTOPS:
+        if isinstance(manifest, Manifest) and has_variants(manifest.name, settings):
             label = f"{manifest.name}:{manifest.variant}"
             if (other := settings_for(label, settings)) is not None:
                 _add(manifest.name, other, make, recipes)

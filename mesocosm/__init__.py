@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from controller.agents.driver import AgentDriver as AgentDriver
     from controller.episode.context import RunContext as RunContext
     from controller.episode.episode import Episode as Episode
+    from controller.models.usage import Usage as Usage
     from controller.observation.observer import Observation as Observation
     from controller.protocol import Agent as Agent
     from controller.protocol import AgentContext as AgentContext
     from controller.protocol import Turn as Turn
-    from controller.protocol import Usage as Usage
     from controller.store.report import Report as Report
     from controller.store.report import read_report as read_report
     from controller.wiring import open_fleet as open_fleet
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from foundation.settings import get_settings as get_settings
     from provisioning.probe.guest import Guest as Guest
     from provisioning.protocols import Machine as Machine
+    from provisioning.resource import ResourceSpec as ResourceSpec
 
 MODULES = {
     "SessionState": "controller.actions.session",
@@ -70,7 +71,7 @@ MODULES = {
     "Agent": "controller.protocol",
     "AgentContext": "controller.protocol",
     "Turn": "controller.protocol",
-    "Usage": "controller.protocol",
+    "Usage": "controller.models.usage",
     "Report": "controller.store.report",
     "read_report": "controller.store.report",
     "open_fleet": "controller.wiring",
@@ -107,6 +108,7 @@ MODULES = {
     "get_settings": "foundation.settings",
     "Guest": "provisioning.probe.guest",
     "Machine": "provisioning.protocols",
+    "ResourceSpec": "provisioning.resource",
 }
 """The module that defines each name."""
 

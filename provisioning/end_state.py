@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from provisioning.handle import HostMachine, MachineHandle
+    from provisioning.handle import HostResource, MachineHandle
     from provisioning.lease import Lease
     from provisioning.machine_record import MachineRecord
-    from provisioning.protocols import Kind
+    from provisioning.resource import ResourceSpec
 
 END = "end"
 """Name of the snapshot that holds an end state."""
@@ -51,7 +51,7 @@ class EndStateBackend(Protocol):
         """Return why its machines cannot be kept, in one sentence; empty if they can."""
         ...
 
-    def start_kept(self, folder: Path, record: MachineRecord) -> MachineHandle[HostMachine]:
+    def start_kept(self, folder: Path, record: MachineRecord) -> MachineHandle[HostResource]:
         """Start a copy of a kept machine in its kept state; the copy ends with its lease.
 
         Args:
@@ -68,8 +68,8 @@ class EndStateBackend(Protocol):
 class EndStateFleet(Protocol):
     """A fleet that can start kept machines."""
 
-    def unkeepable_reason(self, kind: Kind) -> str:
-        """Return why machines of a kind cannot be kept, in one sentence; empty if they can."""
+    def unkeepable_reason(self, spec: ResourceSpec) -> str:
+        """Return why machines of a specification cannot be kept, in one sentence; empty if they can."""
         ...
 
     def start_kept(self, folders: Mapping[str, Path]) -> Lease:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeGuard, TypeVar
 
-from provisioning.protocols import Machine
+from foundation.errors import UnsupportedError
+from provisioning.protocols import Machine, Resource, is_machine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
     from provisioning.machine_folder import MachineClaim, MachineFolder
 
 
-class HostMachine(Machine, Protocol):
-    """A machine that has a folder on this host and can be passed on to another process."""
+class HostResource(Resource, Protocol):
+    """A resource that has a folder on this host and can be passed on to another process."""
 
     @property
     def folder(self) -> MachineFolder:
@@ -23,11 +24,30 @@ class HostMachine(Machine, Protocol):
         ...
 
     def release(self) -> None:
-        """Close links and sockets; the machine keeps running."""
+        """Close links and sockets; the resource keeps running."""
         ...
 
 
-M_co = TypeVar("M_co", bound=HostMachine, covariant=True)
+class HostMachine(Machine, HostResource, Protocol):
+    """A machine that has a folder on this host and can be passed on to another process."""
+
+
+def as_machine(resource: HostResource) -> HostMachine:
+    """Return a resource as the machine that it is.
+
+    Raises:
+        UnsupportedError: no agent can act on it.
+    """
+    if not _is_host_machine(resource):
+        raise UnsupportedError(f"{resource.folder.machine_id} has no screen and no input.")
+    return resource
+
+
+def _is_host_machine(resource: HostResource) -> TypeGuard[HostMachine]:
+    return is_machine(resource)
+
+
+M_co = TypeVar("M_co", bound=HostResource, covariant=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from provisioning.protocols import is_machine
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from types import TracebackType
     from typing import Self
 
     from foundation.cancel import CancelToken
-    from provisioning.protocols import Kind, Machine, ResetReport
+    from provisioning.protocols import Machine, ResetReport, Resource
+    from provisioning.resource import ResourceSpec
 
 LEASE_S = 6 * 3600.0
 """Default duration of a lease, in seconds."""
@@ -19,15 +22,20 @@ LEASE_S = 6 * 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """The machines of one task, by role.
+    """The resources of one task, by role.
 
     Attributes:
-        machines: machines ready to act on, by role.
-        resets: report of each machine's reset, by role.
+        resources: resources ready for use, by role: machines, and others that no agent acts on.
+        resets: report of each resource's reset, by role.
     """
 
-    machines: dict[str, Machine]
-    resets: dict[str, ResetReport] = field(default_factory=dict)
+    resources: Mapping[str, Resource]
+    resets: Mapping[str, ResetReport] = field(default_factory=dict)
+
+    @property
+    def machines(self) -> dict[str, Machine]:
+        """Return the resources that an agent can act on, by role."""
+        return {role: thing for role, thing in self.resources.items() if is_machine(thing)}
 
 
 @runtime_checkable
@@ -98,7 +106,7 @@ class Lease(Protocol):
 class StandbyFleet(Protocol):
     """A fleet that keeps machines standing by."""
 
-    def fill(self, kind: Kind) -> object:
+    def fill(self, spec: ResourceSpec) -> object:
         """Start machines in the background until enough stand by."""
         ...
 
@@ -109,20 +117,29 @@ class Fleet(Protocol):
 
     def acquire(
         self,
-        roles: Mapping[str, Kind],
+        resources: Mapping[str, ResourceSpec],
         ttl_s: float = LEASE_S,
         *,
         cancel: CancelToken | None = None,
     ) -> Lease:
-        """Lease one verified machine per role, at its snapshot ``ready`` and with its clock set.
+        """Lease one verified resource per role, at its snapshot ``ready`` and with its clock set.
 
         Args:
-            roles: the kind of machine each role needs.
+            resources: what each role needs.
             ttl_s: duration of the lease if it is not renewed.
             cancel: cancels the wait for machines, including boots, from any thread.
 
         Raises:
-            MachineError: a machine is unavailable, or memory for it was not free in time.
-            CancelledError: the call was cancelled; no machine is leased.
+            UnknownNameError: there is no such kind, image or parameter.
+            MachineError: a resource is unavailable, or memory for it was not free in time.
+            CancelledError: the call was cancelled; nothing is leased.
+        """
+        ...
+
+    def announce(self, specs: Sequence[ResourceSpec]) -> None:
+        """Say what will be acquired next, so that it can be prepared; returns at once.
+
+        Args:
+            specs: the needs of the next leases, most urgent first; replaces what was said before.
         """
         ...

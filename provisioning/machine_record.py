@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, ClassVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from foundation.errors import UnknownNameError
 from provisioning.machine_state import MachineState, require_transition
-from provisioning.protocols import Kind, MachineInfo
+from provisioning.protocols import MachineInfo
+from provisioning.registry import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Self
 
 SCHEMA_VERSION = 2
@@ -19,15 +19,9 @@ SCHEMA_VERSION = 2
 META = "meta.json"
 """Name of the record's file."""
 
-RECORDS: Mapping[str, str] = {
-    "libvirt": "provisioning.desktop.qemu.record:QemuRecord",
-    "container": "provisioning.desktop.container.record:ContainerRecord",
-    "remote": "provisioning.desktop.remote.record:RemoteRecord",
-    "reference-phone": "provisioning.phone.reference.record:PhoneRecord",
-    "android-emulator": "provisioning.phone.reference.record:PhoneRecord",
-    "fake": "provisioning.fake.record:FakeRecord",
-}
-"""The class of a record, as ``module:Class``, by the backend that it names."""
+
+def _is_empty(value: object) -> bool:
+    return not value
 
 
 class MachineRecord(BaseModel):
@@ -36,7 +30,7 @@ class MachineRecord(BaseModel):
     Attributes:
         schema_version: version of the record format; records of other versions are not read.
         machine_id: unique in this appliance; the folder's name.
-        kind: desktop or phone.
+        kind: such as ``desktop`` or ``phone``.
         backend: the backend that made it; discriminates the record types.
         image: label of its image, such as ``desktop:debian-12``.
         image_digest: digest of that image.
@@ -46,6 +40,7 @@ class MachineRecord(BaseModel):
         browser: name, version and origin of a desktop's browser; empty if unknown.
         state: as last written.
         is_fork: whether it is a copy of a template that ends with its lease.
+        parameters: those of the specification that it was made for; not written if there are none.
         stamp: digest of all inputs it was made from; differs if a new machine would differ.
         created_s: unix time.
     """
@@ -57,7 +52,7 @@ class MachineRecord(BaseModel):
 
     schema_version: int = SCHEMA_VERSION
     machine_id: str
-    kind: Kind
+    kind: str
     backend: str
     image: str
     image_digest: str
@@ -67,6 +62,7 @@ class MachineRecord(BaseModel):
     browser: str = ""
     state: MachineState = MachineState.STARTING
     is_fork: bool = False
+    parameters: dict[str, JsonValue] = Field(default_factory=dict, exclude_if=_is_empty)
     stamp: str = ""
     created_s: float = 0.0
 
@@ -111,8 +107,8 @@ def parse_record(data: bytes) -> MachineRecord:
         ValueError: its backend is unknown, or it is no record of that backend.
     """
     backend = _Named.model_validate_json(data).backend
-    if backend not in RECORDS:
-        raise ValueError(f"no backend is named {backend!r}")
-    module, _, name = RECORDS[backend].partition(":")
-    record_class: type[MachineRecord] = getattr(importlib.import_module(module), name)
+    try:
+        record_class: type[MachineRecord] = registry().record_class(backend)
+    except UnknownNameError as exc:
+        raise ValueError(str(exc)) from exc
     return record_class.model_validate_json(data)

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from inspect import getattr_static
+from typing import TYPE_CHECKING, Protocol, TypeGuard, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -45,13 +46,6 @@ class Stream(Protocol):
 
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
-
-
-class Kind(StrEnum):
-    """The kind of device; also its default role in an environment."""
-
-    DESKTOP = "desktop"
-    PHONE = "phone"
 
 
 class Button(StrEnum):
@@ -414,16 +408,6 @@ class Reach(Protocol):
 
 
 @runtime_checkable
-class Reaching(Protocol):
-    """A machine that can reach services although it has no network."""
-
-    @property
-    def reach(self) -> Reach:
-        """Return what it reaches."""
-        ...
-
-
-@runtime_checkable
 class SudoCapable(Protocol):
     """A machine whose agent's user can get the rights of root until the next reset."""
 
@@ -521,13 +505,13 @@ class TreeSearching(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MachineInfo:
-    """The description of a machine that results record.
+    """The description of a machine, or of another resource, that results record.
 
     Other code must not make assumptions about the agent's user or that user's home folder.
 
     Attributes:
         machine_id: unique in this appliance.
-        kind: desktop or phone.
+        kind: ``desktop``, ``phone``, or another name in `provisioning.registry`.
         backend: ``libvirt``, ``reference-phone``, ``fake`` ...
         image: name of the image, such as ``desktop:debian-12``.
         image_digest: digest of the image.
@@ -538,7 +522,7 @@ class MachineInfo:
     """
 
     machine_id: str
-    kind: Kind
+    kind: str
     backend: str
     image: str
     image_digest: str
@@ -583,9 +567,21 @@ class Commands(Protocol):
         ...
 
 
+class Reachable(Protocol):
+    """A resource that is reached over TCP."""
+
+    @property
+    def endpoints(self) -> Endpoints:
+        """Return the host and port, on the appliance's host, behind each port that guests see."""
+        ...
+
+
 @runtime_checkable
-class Machine(Commands, Protocol):
-    """A device an agent acts on, with the capabilities that every device has."""
+class Resource(Protocol):
+    """What a lease provides for a role: a machine, or something without screen and input.
+
+    A resource that is reached over TCP is also `Reachable`.
+    """
 
     @property
     def info(self) -> MachineInfo:
@@ -602,9 +598,22 @@ class Machine(Commands, Protocol):
         """Return its snapshots."""
         ...
 
+    def delete(self) -> None:
+        """Stop the resource and remove all its files on the host; may be called more than once."""
+        ...
+
+
+class Machine(Commands, Resource, Protocol):
+    """A device an agent acts on, with the capabilities that every device has."""
+
     @property
     def link(self) -> Link:
         """Return the link to its probe."""
+        ...
+
+    @property
+    def reach(self) -> Reach:
+        """Return which services it reaches, as it has no network."""
         ...
 
     @property
@@ -627,6 +636,7 @@ class Machine(Commands, Protocol):
         """Return its accessibility tree."""
         ...
 
-    def delete(self) -> None:
-        """Stop the machine and remove all its files on the host; may be called more than once."""
-        ...
+
+def is_machine(resource: Resource) -> TypeGuard[Machine]:
+    """Return whether a resource is a device that an agent can act on: whether it has a screen."""
+    return getattr_static(resource, "screen", None) is not None

@@ -14,7 +14,7 @@ from foundation.settings import Settings
 from provisioning.fake.record import FakeRecord
 from provisioning.machine_folder import create_folder
 from provisioning.machine_state import MachineState
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -59,7 +59,7 @@ def _record(settings: Settings, number: int) -> MachineClaim:
     claim.folder.write(
         FakeRecord(
             machine_id=claim.folder.machine_id,
-            kind=Kind.DESKTOP,
+            kind=DESKTOP,
             image="desktop:fake",
             image_digest=_DIGEST,
             accelerator="none",

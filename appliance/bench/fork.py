@@ -11,7 +11,7 @@ from appliance.bench.rows import Row, phase_means
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import MachineError
 from provisioning.desktop.qemu.process import PROC, find_qemu
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP, PHONE, ResourceSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 ROLE = "it"
 MAX_PING_S = 0.05
+_DESKTOP, _PHONE = ResourceSpec(DESKTOP), ResourceSpec(PHONE)
 _COLD_SHARE = 5
 _BOOT_SHARE = 50
 
@@ -45,16 +46,16 @@ def bench_fork(
     Raises:
         MesocosmError: there is no template and none can be created.
     """
-    warm.prepare([Kind.DESKTOP, Kind.PHONE])
-    yield from _leases(warm, Kind.DESKTOP, "fork", count=count, tick=tick, clock=clock)
-    yield from _leases(warm, Kind.PHONE, "phone", count=count, tick=tick, clock=clock)
+    warm.prepare([_DESKTOP, _PHONE])
+    yield from _leases(warm, _DESKTOP, "fork", count=count, tick=tick, clock=clock)
+    yield from _leases(warm, _PHONE, "phone", count=count, tick=tick, clock=clock)
     row = Row("cold fork", "Fleet.acquire with none on standby: overlay, QEMU, state; verified")
     yield row
     _sweep_pool(cold)
     for _ in range(max(1, count // _COLD_SHARE)):
         with contextlib.ExitStack() as stack:
             row.measure(
-                lambda: stack.enter_context(_acquire(cold, Kind.DESKTOP)), clock
+                lambda: stack.enter_context(_acquire(cold, _DESKTOP)), clock
             )  # called at once
         cold.wait_for_jobs()
         tick(row.name)
@@ -64,7 +65,7 @@ def bench_fork(
         with contextlib.ExitStack() as stack:
 
             def make() -> None:
-                handle = cold.make(Kind.DESKTOP)
+                handle = cold.make(_DESKTOP)
                 stack.enter_context(handle.temporary())  # called at once
 
             row.measure(make, clock)
@@ -72,7 +73,7 @@ def bench_fork(
 
 
 def _leases(
-    fleet: LocalFleet, kind: Kind, name: str, *, count: int, tick: Tick, clock: Clock
+    fleet: LocalFleet, spec: ResourceSpec, name: str, *, count: int, tick: Tick, clock: Clock
 ) -> Generator[Row]:
     """Repeatedly acquire and release one machine, always with one on standby."""
     lease = Row(f"{name} lease", "Fleet.acquire with one on standby, until verified ready")
@@ -81,10 +82,10 @@ def _leases(
     yield from (lease, release)
     try:
         for _ in range(count):
-            fleet.fill(kind)
+            fleet.fill(spec)
             fleet.wait_for_jobs()
             taken: list[Lease] = []
-            if lease.measure(lambda: taken.append(_acquire(fleet, kind)), clock):  # noqa: B023  # called at once
+            if lease.measure(lambda: taken.append(_acquire(fleet, spec)), clock):  # noqa: B023  # called at once
                 reports.append(taken[0].environment.resets[ROLE])
                 release.measure(taken[0].release, clock)
             tick(lease.name)
@@ -107,14 +108,14 @@ def bench_density(
     Raises:
         MesocosmError: there is no template and none can be created, or not enough memory.
     """
-    fleet.prepare([Kind.DESKTOP])
+    fleet.prepare([_DESKTOP])
     _sweep_pool(fleet)
     row = Row("density", f"{count} desktops at once; seconds per ping to each")
     yield row
     with contextlib.ExitStack() as stack:
         machines = []
         for _ in range(count):
-            lease = stack.enter_context(_acquire(fleet, Kind.DESKTOP))
+            lease = stack.enter_context(_acquire(fleet, _DESKTOP))
             machines.append(lease.environment.machines[ROLE])
             tick(row.name)
         for machine in machines:
@@ -141,13 +142,13 @@ def bench_leases(
     Raises:
         MesocosmError: no desktop can be created.
     """
-    fleet.prepare([Kind.DESKTOP])
+    fleet.prepare([_DESKTOP])
     row = Row("lease and action", "Fleet.acquire, one pointer move, release")
     yield row
     start_s = clock.monotonic_s()
 
     def use() -> None:
-        with _acquire(fleet, Kind.DESKTOP) as lease:
+        with _acquire(fleet, _DESKTOP) as lease:
             lease.environment.machines[ROLE].input.move(100, 100)
 
     while clock.monotonic_s() - start_s < duration_s:
@@ -177,12 +178,12 @@ def proportional_mib(machine_id: str, proc: Path = PROC) -> float:
     )
 
 
-def _acquire(fleet: LocalFleet, kind: Kind) -> Lease:
-    return fleet.acquire({ROLE: kind})
+def _acquire(fleet: LocalFleet, spec: ResourceSpec) -> Lease:
+    return fleet.acquire({ROLE: spec})
 
 
 def _sweep_pool(fleet: LocalFleet) -> None:
     """Use up the standby forks."""
-    while fleet.count_standby(Kind.DESKTOP):
-        fleet.acquire({ROLE: Kind.DESKTOP}).release()
+    while fleet.count_standby(_DESKTOP):
+        fleet.acquire({ROLE: _DESKTOP}).release()
         fleet.wait_for_jobs()

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from appliance.bench.fork import proportional_mib
 from appliance.bench.rows import Row, phase_means
 from foundation.clock import SYSTEM_CLOCK
-from provisioning.protocols import READY, Kind, StateReporting
+from provisioning.handle import as_machine
+from provisioning.protocols import READY, StateReporting
+from provisioning.resource import DESKTOP, PHONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -49,7 +51,7 @@ def bench_desktop(
         MesocosmError: the machine cannot be created, or does not answer between two samples.
     """
     machine_handle = backend.make(lambda _message: None)
-    machine = machine_handle.machine
+    machine = as_machine(machine_handle.machine)
     try:
         rewind = Row("rewind", "RAM and devices in the running QEMU, clock, seed, state comparison")
         yield rewind
@@ -183,5 +185,5 @@ def _reverts(machine: HostMachine, row: Row, count: int, tick: Tick, clock: Cloc
         tick(row.name)
 
 
-KINDS = {Kind.DESKTOP: bench_desktop, Kind.PHONE: bench_phone}
+KINDS = {DESKTOP: bench_desktop, PHONE: bench_phone}
 """The benchmark of each kind of machine."""

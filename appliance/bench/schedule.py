@@ -23,7 +23,7 @@ from foundation.clock import SYSTEM_CLOCK, wait_until
 from foundation.errors import MesocosmError
 from foundation.settings import Settings
 from provisioning.fake import FakeFleet
-from provisioning.protocols import Kind
+from provisioning.resource import PHONE, ResourceSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -220,7 +220,7 @@ def _request(machines: int, trials: int) -> RunRequest:
 
 def _lease(machines: int, count: int) -> list[float]:
     """Return the CPU seconds of leases of one machine while all others are leased."""
-    fleet, roles = FakeFleet(), {"phone": Kind.PHONE}
+    fleet, roles = FakeFleet(), {"phone": ResourceSpec(PHONE)}
     others = [fleet.acquire(roles) for _ in range(machines - 1)]
     samples = []
     for _ in range(count):

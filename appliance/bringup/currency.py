@@ -18,8 +18,8 @@ from images.builder import Builder
 from images.catalog import NAMES
 from images.currency import Currency, ImageState, judge_images
 from images.recording import record_recipes
-from provisioning.desktop.registry import DESKTOPS
-from provisioning.phone.profile import PROFILES
+from provisioning.registry import registry
+from provisioning.resource import DESKTOP
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,12 +64,13 @@ def read_currency(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> list[Im
 
 def needed_names(settings: Settings) -> tuple[str, ...]:
     """Return the images that an appliance with these settings needs."""
-    return tuple(dict.fromkeys((*NAMES, *DESKTOPS[settings.desktop].images)))
+    return tuple(dict.fromkeys((*NAMES, *registry().chosen(DESKTOP, settings).images)))
 
 
 def recorded_names(settings: Settings) -> list[str]:
     """Return the images that containers may ask about: needed ones, machines' images, noVNC."""
-    of_machines = (*DESKTOPS[settings.desktop].images, PROFILES[settings.phone].image)
+    table = registry()
+    of_machines = [name for kind in table.kinds for name in table.chosen(kind, settings).images]
     return list(dict.fromkeys((*needed_names(settings), *of_machines, "novnc")))
 
 

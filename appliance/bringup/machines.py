@@ -27,13 +27,14 @@ def prepare_machines(settings: Settings, say: Callable[[str], None]) -> str:
         MachineError: a machine did not start.
     """
     from provisioning.fleet.local import LocalFleet  # noqa: PLC0415 - imports libvirt and Docker
-    from provisioning.protocols import Kind  # noqa: PLC0415
+    from provisioning.registry import KINDS  # noqa: PLC0415
+    from provisioning.resource import DESKTOP, ResourceSpec  # noqa: PLC0415
 
     fleet = LocalFleet(settings, say=say)
     removed = fleet.sweep()
-    fleet.prepare(list(Kind))
+    fleet.prepare([ResourceSpec(kind.name) for kind in KINDS])
     if settings.desktop_reset == "fork":
-        fleet.fill(Kind.DESKTOP).join()
+        fleet.fill(ResourceSpec(DESKTOP)).join()
     summary = describe(count_machines(settings))
     return f"{summary}; removed: {'; '.join(removed)}" if removed else summary
 
@@ -85,11 +86,11 @@ def stop_machines(settings: Settings) -> list[str]:
 
 
 def _reachable_fleet(settings: Settings) -> LocalFleet:
-    from provisioning.fleet.host_backends import host_backends  # noqa: PLC0415 - imports libvirt and Docker
+    from provisioning.fleet.host_backends import HostBackends  # noqa: PLC0415 - imports libvirt and Docker
     from provisioning.fleet.local import LocalFleet  # noqa: PLC0415
 
     without = () if hypervisor_answers(settings) else ("vm",)
-    return LocalFleet(settings, host_backends(settings, without=without))
+    return LocalFleet(settings, HostBackends(settings, without=without))
 
 
 def describe(counts: dict[tuple[str, str], int]) -> str:

@@ -8,27 +8,28 @@ from foundation.errors import RequirementError
 from images.builder import Builder
 from images.currency import Currency, judge_images
 from images.progress import show_progress
-from provisioning.desktop.registry import DESKTOPS
-from provisioning.phone.profile import PROFILES
-from provisioning.protocols import Kind
+from provisioning.registry import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection
 
     from rich.console import Console
 
     from foundation.settings import Settings
     from images.currency import ImageState
-    from provisioning.fleet.backend import Backend
+    from provisioning.fleet.backends import Backends
+    from provisioning.resource import ResourceSpec
 
 
-def machine_images(settings: Settings, kinds: Collection[Kind]) -> list[str]:
-    """Return the images that machines of some kinds are created from; remote desktops have none."""
-    names = {
-        Kind.DESKTOP: DESKTOPS[settings.desktop].images,
-        Kind.PHONE: (PROFILES[settings.phone].image,),
-    }
-    return [name for kind in sorted(set(kinds)) for name in names[kind]]
+def machine_images(settings: Settings, specs: Collection[ResourceSpec]) -> list[str]:
+    """Return the images that resources are created from, in build order; remote desktops have none."""
+    labels: dict[str, None] = {}
+    for spec in sorted(set(specs), key=str):
+        entry = registry().chosen(spec.kind, settings)
+        labels |= dict.fromkeys(entry.images[:-1])
+        if label := entry.label_of(spec):
+            labels[label] = None
+    return list(labels)
 
 
 def require_images(builder: Builder, names: Collection[str]) -> None:
@@ -41,7 +42,7 @@ def require_images(builder: Builder, names: Collection[str]) -> None:
         image for image in judge_images(names, builder) if image.currency is not Currency.CURRENT
     ]
     if bad:
-        raise _not_current(bad)
+        raise _not_current(bad, names)
 
 
 def build_images(builder: Builder, names: Collection[str], console: Console) -> None:
@@ -57,35 +58,37 @@ def build_images(builder: Builder, names: Collection[str], console: Console) -> 
 
 def require_ready(
     settings: Settings,
-    kinds: Collection[Kind],
-    backends: Mapping[Kind, Backend],
+    specs: Collection[ResourceSpec],
+    backends: Backends,
     *,
     build: bool,
     console: Console,
 ) -> None:
-    """Check that machines of some kinds can be created and used.
+    """Check that what tasks need can be created and used.
 
     Args:
         settings: of the appliance.
-        kinds: of the machines that tasks need.
+        specs: what the tasks need.
         backends: backends of the machines.
         build: build images that are not current.
         console: shows the progress of builds.
 
     Raises:
+        UnknownNameError: there is no such kind, image or parameter.
         RequirementError: an image is not current, or the hypervisor or engine does not answer.
         ImageBuildError: an image could not be built.
     """
-    builder, names = Builder(settings), machine_images(settings, kinds)
+    resolved = sorted({backends.resolve(spec) for spec in specs}, key=str)
+    builder, names = Builder(settings), machine_images(settings, resolved)
     if build:
         build_images(builder, names, console)
     require_images(builder, names)
-    for kind in kinds:
-        backends[kind].require_host()
+    for spec in resolved:
+        backends.of(spec).require_host()
 
 
-def _not_current(bad: list[ImageState]) -> RequirementError:
-    names = " ".join(image.name for image in bad)
+def _not_current(bad: list[ImageState], asked: Collection[str]) -> RequirementError:
+    names = " ".join(image.label if image.label in asked else image.name for image in bad)
     return RequirementError(
         "Images of this run's machines are not current.",
         details="\n".join(f"{image.label} is {image.currency}. {image.reason}" for image in bad),

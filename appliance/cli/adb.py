@@ -75,7 +75,7 @@ def _find_phone(machine: str) -> ReferencePhone:
     folder, record = find_machine(machine)
     if not isinstance(record, PhoneRecord):
         raise UsageError(
-            f"{folder.machine_id} is a {record.kind.value}, which adb cannot use.",
+            f"{folder.machine_id} is a {record.kind}, which adb cannot use.",
             resolution="`mesocosm machine list` lists phones.",
         )
     return cast("ReferencePhone", operations().attach(folder, record))

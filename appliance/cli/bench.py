@@ -66,23 +66,20 @@ def reset(
     from appliance.bench.rows import collect
     from foundation.errors import UnknownNameError
     from foundation.settings import get_settings
-    from provisioning.fleet.host_backends import host_backends
+    from provisioning.fleet.host_backends import HostBackends
+    from provisioning.resource import ResourceSpec
 
-    wanted = [machine_kind for machine_kind in KINDS if kind in (machine_kind.value, "both")]
+    wanted = [machine_kind for machine_kind in KINDS if kind in (machine_kind, "both")]
     if not wanted:
-        raise UnknownNameError.of(
-            "kind of machine", kind, [*(machine_kind.value for machine_kind in KINDS), "both"]
-        )
-    backends = host_backends(get_settings())
+        raise UnknownNameError.of("kind of machine", kind, [*KINDS, "both"])
+    backends = HostBackends(get_settings())
     rows: list[Row] = []
     with kept(partial(show, rows, f"mesocosm bench reset -n {count}", page, json=json)):
         for machine_kind in wanted:
             with progress() as bar:
-                task = bar.add_task(f"{machine_kind.value}: starting", total=None)
-                collect(
-                    KINDS[machine_kind](backends[machine_kind], count, partial(_tick, bar, task)),
-                    rows,
-                )
+                task = bar.add_task(f"{machine_kind}: starting", total=None)
+                backend = backends.of(ResourceSpec(machine_kind))
+                collect(KINDS[machine_kind](backend, count, partial(_tick, bar, task)), rows)
 
 
 def fork(count: CountOption = 100, page: PageOption = None, json: JsonOption = False) -> None:

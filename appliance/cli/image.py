@@ -29,7 +29,11 @@ def _names() -> list[str]:
 
 NamesArgument = Annotated[
     list[str] | None,
-    typer.Argument(help="Images by name, or `all`.", show_default="all", autocompletion=_names),
+    typer.Argument(
+        help="Images by name, such as `desktop` or `desktop:debian-12`, or `all`.",
+        show_default="all",
+        autocompletion=_names,
+    ),
 ]
 DistributionOption = Annotated[
     str | None,
@@ -80,7 +84,7 @@ def build(
     from foundation.clock import SYSTEM_CLOCK
     from foundation.settings import get_settings
     from images.builder import Builder
-    from images.catalog import NAMES, make_recipe
+    from images.catalog import NAMES, make_recipe, split_label
     from images.distribution import choose_distribution, get_distribution
     from images.manifest import read_manifest
     from images.progress import show_progress
@@ -94,7 +98,7 @@ def build(
         settings = settings.model_copy(update={"accept_android_sdk_licence": True})
     wanted = list(NAMES) if not names or "all" in names else list(dict.fromkeys(names))
     for name in wanted:
-        make_recipe(name, settings)
+        make_recipe(*split_label(name, settings))
     if {"desktop", "desktop-container"} & set(wanted):
         choice = choose_distribution(settings, ignore_previous=distribution == "auto")
         console_err().print(f"Desktop: {choice.name}. {choice.reason}", markup=False)
@@ -144,10 +148,10 @@ def show(
     from appliance.verify.contents import read_contents
     from controller.wiring import open_fleet
     from foundation.settings import get_settings
-    from provisioning.protocols import Kind
+    from provisioning.resource import ResourceSpec
 
     machines = open_fleet(fleet, get_settings(), say)
-    with machines.acquire({kind: Kind(kind)}) as lease:
+    with machines.acquire({kind: ResourceSpec(kind)}) as lease:
         contents = read_contents(lease.environment.machines[kind])
     if json:
         print_json(contents.to_dict())

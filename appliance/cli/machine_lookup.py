@@ -94,9 +94,9 @@ def _known() -> list[tuple[MachineFolder, MachineRecord]]:
 
 
 def _is_kind(name: str) -> bool:
-    from provisioning.protocols import Kind
+    from provisioning.registry import registry
 
-    return name in set(Kind)
+    return name in registry().kinds
 
 
 def _none_of(kind: str, known: Sequence[tuple[MachineFolder, MachineRecord]]) -> MachineError:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from controller.store.runs import RunFolder
     from evaluators.loading.suite import Suite
     from foundation.settings import Settings
-    from provisioning.protocols import Kind
+    from provisioning.resource import ResourceSpec
 
 
 DryRun = Annotated[
@@ -107,13 +107,13 @@ def show_estimate(
         console_out().print(line, markup=False, soft_wrap=True)
 
 
-def check_machines(settings: Settings, kinds: set[Kind], *, build: bool) -> None:
-    """Raise if machines of some kinds are not available; see `require_ready`."""
+def check_machines(settings: Settings, specs: set[ResourceSpec], *, build: bool) -> None:
+    """Raise if what tasks need is not available; see `require_ready`."""
     from appliance.bringup.preflight import require_ready
-    from provisioning.fleet.host_backends import host_backends
+    from provisioning.fleet.host_backends import HostBackends
 
-    backends = host_backends(settings)
-    require_ready(settings, kinds, backends, build=build, console=console_err())
+    backends = HostBackends(settings)
+    require_ready(settings, specs, backends, build=build, console=console_err())
 
 
 def check_ready(
@@ -143,7 +143,7 @@ def check_ready(
 def machines_of(
     spec: RunSpec, suite: Suite, settings: Settings, *, build: bool
 ) -> Callable[[], None]:
-    """Return a function that raises if machines of the kinds that a run needs are not available.
+    """Return a function that raises if what a run needs is not available.
 
     Args:
         spec: specification of the run.
@@ -151,9 +151,9 @@ def machines_of(
         settings: of the appliance.
         build: build images that are not current.
     """
-    from controller.planning import kinds_of
+    from controller.planning import needs_of
 
-    return lambda: check_machines(settings, kinds_of(spec, suite), build=build)
+    return lambda: check_machines(settings, needs_of(spec, suite), build=build)
 
 
 def execute(

@@ -33,7 +33,7 @@ def make_sessions(settings: Settings) -> EpisodeSessions:
     from controller.service.episodes.sessions import EpisodeSessions
     from foundation.clock import SYSTEM_CLOCK
 
-    factory = EpisodeFactory(settings, lambda kinds: check_machines(settings, kinds, build=False))
+    factory = EpisodeFactory(settings, lambda specs: check_machines(settings, specs, build=False))
     return EpisodeSessions(factory, SYSTEM_CLOCK, max_open=settings.service_episodes)
 
 

@@ -56,11 +56,14 @@ def check_environment() -> None:
         SettingsError: it has one.
     """
     from foundation.environment import known_variables, require_known
+    from foundation.settings import Settings
+    from provisioning.registry import require_choices
 
     classes = sections().values()
     require_known(known_variables(classes, [name for rows in OTHERS.values() for name in rows]))
     for settings in classes:
         settings()
+    require_choices(Settings())
 
 
 def register(app: typer.Typer) -> None:

@@ -90,7 +90,7 @@ def make_worker(database: Database, settings: Settings, *, runs: int, grace_s: f
         database,
         settings,
         SYSTEM_CLOCK,
-        preflight=lambda kinds: check_machines(settings, kinds, build=False),
+        preflight=lambda specs: check_machines(settings, specs, build=False),
         runs_at_once=runs,
     )
     return work_on_queue(worker, grace_s=grace_s)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from foundation.errors import MesocosmError
 from monitoring.gauges import Gauge
 from provisioning.desktop.qemu.template import templates_dir
-from provisioning.desktop.registry import DESKTOPS
 from provisioning.fleet.allocation import memory_mib
 from provisioning.fleet.ledger import FILE, Ledger
 from provisioning.fleet.warm_pool import kept_pool_size
 from provisioning.machine_state import MachineState
-from provisioning.protocols import Kind
+from provisioning.registry import registry
+from provisioning.resource import DESKTOP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,7 +50,7 @@ def _leases(settings: Settings, clock: Clock) -> list[Gauge]:
     except MesocosmError as exc:
         _log.warning("leases have no metrics: %s", exc)
         return []
-    asked = [row for row in leases if row.kinds]  # leases without machines fill the pool
+    asked = [row for row in leases if row.specs]  # leases without machines fill the pool
     waiting = [row for row in asked if row.is_waiting]
     counts: dict[tuple[str, ...], float] = {
         ("held",): len(asked) - len(waiting),
@@ -87,7 +87,7 @@ def _memory() -> list[Gauge]:
 
 def _pool(settings: Settings, machines: Mapping[tuple[str, str], int]) -> list[Gauge]:
     """Return the actual and the wanted number of standby forks; nothing if there can be none."""
-    kind = Kind.DESKTOP.value
+    kind = DESKTOP
     has_desktop = any(machine_kind == kind for machine_kind, _state in machines)
     if not _can_fork(settings, has_desktop=has_desktop):
         return []
@@ -104,7 +104,7 @@ def _pool(settings: Settings, machines: Mapping[tuple[str, str], int]) -> list[G
 
 
 def _can_fork(settings: Settings, *, has_desktop: bool) -> bool:
-    match DESKTOPS[settings.desktop].forked_from:
+    match registry().chosen(DESKTOP, settings).forked_from:
         case "template":
             folder = templates_dir(settings)
             return folder.is_dir() and any(path.is_dir() for path in folder.iterdir())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from controller.actions.phone_shell import PACKAGES
 from foundation.errors import ActionError
-from provisioning.protocols import Kind
+from provisioning.resource import PHONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -119,7 +119,7 @@ def read_contents(machine: Machine) -> Contents:
         LinkError: it does not answer.
     """
     name, digest = machine.info.image, machine.info.image_digest
-    if machine.info.kind is Kind.PHONE:
+    if machine.info.kind == PHONE:
         packages = _output(machine, "pm", "list", "packages").split()
         labels = {package: label for label, package in PACKAGES.items()}
         names = sorted(package.removeprefix("package:") for package in packages)

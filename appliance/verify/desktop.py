@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from foundation.errors import MesocosmError
-from provisioning.desktop.registry import DESKTOPS
 from provisioning.fleet.local import LocalFleet
-from provisioning.protocols import Kind
+from provisioning.registry import BACKENDS
+from provisioning.resource import DESKTOP, ResourceSpec
 from provisioning.review.desktop import review_desktop
 
 if TYPE_CHECKING:
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from foundation.settings import Settings
     from provisioning.review.desktop import Review
 
-_BACKENDS = {backend.recipe: name for name, backend in DESKTOPS.items() if backend.recipe}
+_BACKENDS = {
+    entry.recipe: entry.name for entry in BACKENDS if entry.kind == DESKTOP and entry.recipe
+}
 IMAGES = frozenset(_BACKENDS)
 """Images whose desktops can be reviewed."""
 
@@ -34,7 +36,7 @@ def review_image(name: str, settings: Settings, say: Callable[[str], None]) -> R
         MesocosmError: no desktop is available, for example while the appliance is down.
     """
     chosen = settings.model_copy(update={"desktop": _BACKENDS[name]})
-    with LocalFleet(chosen, say=say).acquire({"desktop": Kind.DESKTOP}) as lease:
+    with LocalFleet(chosen, say=say).acquire({DESKTOP: ResourceSpec(DESKTOP)}) as lease:
         machine = lease.environment.machines["desktop"]
         review = review_desktop(machine)
         machine_id = machine.info.machine_id

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from controller.actions.arguments import understand
+from controller.models.messages import Tool as ModelTool
 from evaluators.coordinates import axes_of, points_in
 from evaluators.strict import SESSION
 from foundation.errors import InvalidActionError, UnknownNameError
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from evaluators.catalogue import Tools
     from evaluators.schema import Tool
-    from provisioning.protocols import Json, Kind
+    from provisioning.protocols import Json
 
 _SEPARATOR = "__"
 
@@ -47,16 +48,16 @@ class ActionSpace:
     It only describes actions; `ActionExecutor` executes them.
 
     Args:
-        roles: machine kind of each role.
+        roles: kind of each role.
         tools: all known actions, by place and name.
 
     Attributes:
         tools: the actions of this trial, by role (``session`` for the session) and name.
     """
 
-    def __init__(self, roles: Mapping[str, Kind], tools: Tools) -> None:
+    def __init__(self, roles: Mapping[str, str], tools: Tools) -> None:
         self.tools: dict[str, Mapping[str, Tool]] = {
-            **{role: tools[kind.value] for role, kind in roles.items()},
+            **{role: tools[kind] for role, kind in roles.items() if kind in tools},
             SESSION: tools[SESSION],
         }
 
@@ -100,13 +101,13 @@ class ActionSpace:
     def _known(self, action: Action) -> Tool | None:
         return self.tools.get(action.on or SESSION, {}).get(action.do)
 
-    def openai_tools(self) -> list[dict[str, Any]]:
-        """Return all actions as tools of a chat completion, named ``role__action``."""
-        return [
-            tool.openai(f"{role}{_SEPARATOR}{name}")
+    def model_tools(self) -> tuple[ModelTool, ...]:
+        """Return all actions as tools of a model, named ``role__action``."""
+        return tuple(
+            ModelTool(f"{role}{_SEPARATOR}{name}", tool.description, tool.parameters())
             for role, tools in self.tools.items()
             for name, tool in tools.items()
-        ]
+        )
 
     def action_of_tool(self, name: str, args: Mapping[str, Json]) -> Action:
         """Return the action for a tool's name; for unknown names, an action that `find` rejects."""

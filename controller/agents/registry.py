@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -185,24 +184,26 @@ def _script_driver(spec: ScriptSpec) -> Driver:
 
 def _specify_model(model: ModelChoice) -> ModelSpec:
     from controller.agents.model.agent import prompt_digest  # noqa: PLC0415
+    from controller.models.adapters import require_model  # noqa: PLC0415
     from controller.models.specification import read_settings, specify_model  # noqa: PLC0415
 
-    settings = read_settings(**model.model_dump()).require()
-    return specify_model(settings, prompt_digest())
+    settings = require_model(read_settings(**model.model_dump()))
+    return specify_model(settings, prompt_digest(settings.adapter))
 
 
 def _model_driver(spec: ModelSpec, model: ModelChoice) -> Driver:
     from controller.agents.model.agent import ModelAgent, prompt_digest  # noqa: PLC0415
+    from controller.models.adapters import find_adapter, require_model  # noqa: PLC0415
     from controller.models.specification import read_settings, specified_settings  # noqa: PLC0415
 
-    if spec.prompt_digest and spec.prompt_digest != prompt_digest():
+    if spec.prompt_digest and spec.prompt_digest != prompt_digest(spec.adapter):
         raise UsageError(
             "The model agent's prompts have changed since the run started.",
             resolution="Start a new run, or resume it with the version of Mesocosm that started it.",
         )
     chosen = read_settings(**model.model_dump())
-    settings = specified_settings(spec, chosen).require()
-    importlib.import_module("openai")  # takes seconds, which must not be charged to an agent
+    settings = require_model(specified_settings(spec, chosen))
+    find_adapter(settings.adapter).load()
     return AgentDriver(
         lambda context: ModelAgent(context, settings),
         allowance_s=settings.outage_s + settings.timeout_s,

@@ -185,11 +185,13 @@ def measure_result(result: TrialResult, context: RunContext) -> None:
     context.record("trials_ended_total", reason=result.reason)
     for name, share in result.members.items():
         labels = asdict(context.members[name])
-        for direction, tokens in share.usage.to_dict().items():
+        usage = share.usage
+        directions = {"prompt": usage.input_tokens, "completion": usage.output_tokens}
+        for direction, tokens in directions.items():
             if tokens:
                 context.record("tokens_total", tokens, direction=direction, **labels)
-        if share.usage.usd:
-            context.record("money_usd_total", share.usage.usd, **labels)
+        if usage.usd:
+            context.record("money_usd_total", usage.usd, **labels)
 
 
 def _measure_evaluators(live: LiveTrial, context: RunContext) -> None:

@@ -13,7 +13,8 @@ from controller.episode.machines import TrialMachines
 from controller.episode.preparation import prepare
 from controller.episode.result import Ending, Reason
 from controller.episode.step import OracleContext, Step
-from controller.protocol import AgentContext, Turn, Usage
+from controller.models.usage import NO_USAGE, usage_of
+from controller.protocol import AgentContext, Turn
 from evaluators.parameters.binding import bind_task
 from foundation.cancel import CancellableClock, CancelToken
 from foundation.errors import (
@@ -238,10 +239,10 @@ class Episode:
             EpisodeUseError: the episode was not reset, or the trial is over.
             StoreError: the log cannot be written.
         """
-        turn_s, usage, live = self._turn_s(), Usage(), self._require_live()
+        turn_s, usage, live = self._turn_s(), NO_USAGE, self._require_live()
         if isinstance(error, AgentError):
             turn_s -= error.outage_s
-            usage = Usage(*error.tokens, error.usd, is_known=error.is_usage_known)
+            usage = usage_of(error.tokens, error.usd)
         live.budget.charge(self._begin_turn(member), turn_s, usage)
         return self._over(self._ending_of(error))
 
@@ -258,7 +259,7 @@ class Episode:
             StoreError: the log cannot be written.
         """
         budget = self._require_live().budget
-        budget.charge(self._begin_turn(member), self._turn_s() - outage_s, Usage())
+        budget.charge(self._begin_turn(member), self._turn_s() - outage_s, NO_USAGE)
         detail = "The agent did not answer in time."
         is_wall = reason is Reason.WALL_LIMIT
         return self._over(budget.too_long(detail) if is_wall else Ending(reason, detail))

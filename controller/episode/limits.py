@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from controller.episode.result import Ending, MemberShare, Reason
-from controller.protocol import Usage
+from controller.models.usage import NO_USAGE
 
 if TYPE_CHECKING:
     from controller.actions.space import Action
+    from controller.models.usage import Usage
     from evaluators.model.task import Limits
     from foundation.clock import Clock
 
@@ -53,7 +54,7 @@ class Budget:
     @property
     def usage(self) -> Usage:
         """Usage of the models of all members."""
-        return sum((share.usage for share in self.members.values()), Usage())
+        return sum((share.usage for share in self.members.values()), NO_USAGE)
 
     @property
     def agent_s(self) -> float:

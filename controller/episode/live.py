@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from controller.actions.executor import ActionExecutor
@@ -106,7 +106,7 @@ class LiveTrial:
         self.session = session or SessionState(clock)
         self.machines = environment.machines
         self.runners = context.make_runners(environment, self.session, context.vocabulary)
-        self.space = ActionSpace(task.roles, context.vocabulary.actions or {})
+        self.space = ActionSpace(task.kinds, context.vocabulary.actions or {})
         self._executor = ActionExecutor(self.space, self.machines, self.session)
         self._observer = Observer(self.machines)
         self._member = ""
@@ -193,7 +193,7 @@ class LiveTrial:
         self._member = member
         details: Details = {
             "note": turn.note,
-            "usage": turn.usage.to_dict(),
+            "usage": asdict(turn.usage),
             "agent_s": round(agent_s, 4),
         }
         self._context.record("step_seconds", agent_s, phase="agent")

@@ -57,7 +57,7 @@ class TrialMachines:
         environment = self._lease.environment
         conclusion.machines = tuple(
             MachineRecord(role=role, **asdict(machine.info))
-            for role, machine in environment.machines.items()
+            for role, machine in environment.resources.items()
         )
         self._log.append(
             "lease",

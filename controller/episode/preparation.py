@@ -18,7 +18,8 @@ from foundation.errors import (
     UnsupportedError,
 )
 from foundation.host_load import Patience, stretched
-from provisioning.protocols import Kind, SudoCapable
+from provisioning.protocols import SudoCapable
+from provisioning.registry import registry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,7 +82,7 @@ def _name_of(step: SetupEntry) -> str:
 
 
 def _execute(step: SetupStep, machine: Machine, vocabulary: Vocabulary) -> None:
-    tool = (vocabulary.setups or {})[machine.info.kind.value][step.do]
+    tool = (vocabulary.setups or {})[machine.info.kind][step.do]
     args = tool.check(step.args)
     for name in tool.marked(SUITE_FILE):
         args[name] = args[name] and str(locate(vocabulary.folder, args[name]))
@@ -123,7 +124,7 @@ def grant_sudo(machines: Mapping[str, Machine]) -> None:
         LinkError, MachineError: a guest does not answer, or refuses.
     """
     for machine in machines.values():
-        if machine.info.kind is not Kind.DESKTOP:
+        if not registry().kind(machine.info.kind).has_sudo:
             continue
         if not isinstance(machine, SudoCapable):
             raise RequirementError(
@@ -151,7 +152,7 @@ def require_programs(task: Task, machines: Mapping[str, Machine], vocabulary: Vo
             machine = machines.get(check.on)
             if machine is None or not machine.info.browser:
                 continue
-            tool = vocabulary.evaluators[machine.info.kind.value].get(check.check)
+            tool = vocabulary.evaluators[machine.info.kind].get(check.check)
             needs = "" if tool is None else tool.mark.needs
             if not machine.info.browser.startswith(needs):
                 raise UnsupportedError(

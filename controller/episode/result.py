@@ -10,7 +10,7 @@ from pydantic import JsonValue, TypeAdapter
 
 from controller.episode.changes import SideEffects  # noqa: TC001 - read by pydantic
 from controller.episode.disagreements import Disagreement  # noqa: TC001 - read by pydantic
-from controller.protocol import Usage
+from controller.models.usage import NO_USAGE, Usage
 from evaluators.graph.feedback import Feedback  # noqa: TC001 - read by pydantic
 from evaluators.graph.outcome import Verdict  # noqa: TC001 - read by pydantic
 from evaluators.metrics.trials import TrialScore
@@ -140,7 +140,7 @@ class MemberShare:
         steps: number of its executed actions.
     """
 
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = NO_USAGE
     agent_seconds: float = 0.0
     steps: int = 0
 
@@ -192,7 +192,7 @@ class TrialResult:
     @property
     def usage(self) -> Usage:
         """Tokens and their price, of all members."""
-        return sum((share.usage for share in self.members.values()), Usage())
+        return sum((share.usage for share in self.members.values()), NO_USAGE)
 
     @property
     def agent_seconds(self) -> float:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from evaluators.runners import machine_runner, session_runner
 from evaluators.strict import SESSION
+from provisioning.fleet.reaching import find_services
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +29,10 @@ def make_runners(
     """
     machines = environment.machines
     tools = vocabulary.evaluators[SESSION]
-    runners: dict[str, WaveRunner] = {SESSION: session_runner(state, tools, machines)}
+    services = find_services(machines)
+    runners: dict[str, WaveRunner] = {
+        SESSION: session_runner(state, tools, machines, services=services)
+    }
     return runners | {
         role: machine_runner(machine, vocabulary) for role, machine in machines.items()
     }

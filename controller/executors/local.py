@@ -10,7 +10,7 @@ from controller.episode.trial import run_trial
 from controller.executors.placing import place_all
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from controller.episode.context import RunContext
     from controller.episode.result import TrialResult
@@ -65,6 +65,11 @@ class LocalTrials:
             finally:
                 withdraw()
 
+    def announce(self, tasks: Sequence[str]) -> None:
+        """Tell the fleet what the next trials need."""
+        specs = [spec for name in tasks for spec in self.suite.task(name).roles.values()]
+        self.context.fleet.announce(specs)
+
 
 class LocalExecutor:
     """A `controller.scheduling.executor.Executor` that executes jobs in this process.
@@ -89,4 +94,15 @@ class LocalExecutor:
 
     def run(self, scheduler: Scheduler) -> None:
         """Execute all jobs of a scheduler; see `controller.scheduling.executor.Executor`."""
-        place_all(scheduler, self._trials.run_job, self._parallel)
+
+        def run_job(
+            job: TrialJob,
+            sink: TrialSink,
+            *,
+            cancel: CancelToken,
+            on_step: Callable[[int], None],
+        ) -> TrialResult:
+            self._trials.announce(scheduler.coming(self._parallel))
+            return self._trials.run_job(job, sink, cancel=cancel, on_step=on_step)
+
+        place_all(scheduler, run_job, self._parallel)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path  # noqa: TC003 - read by pydantic
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field, JsonValue, TypeAdapter
 
 from controller.episode.result import TrialResult  # noqa: TC001 - read by pydantic
 from controller.spec.agent import Record
 from controller.spec.job import TrialJob  # noqa: TC001 - read by pydantic
 from controller.spec.model_choice import ModelChoice
-from provisioning.protocols import Kind  # noqa: TC001 - read by pydantic
+from provisioning.resource import ResourceSpec
 
 
 class FolderAddress(Record):
@@ -84,14 +84,24 @@ class Stepped(Record):
 
 
 class Forked(Record):
-    """Report: a standby fork was leased; another one is to be started in its place.
+    """A standby fork was leased: whoever keeps the warm pool may start another one.
 
     Attributes:
-        machine: kind of the machine.
+        resource: kind, image and parameters of the fork; see `provisioning.resource.ResourceSpec`.
     """
 
     kind: Literal["forked"] = "forked"
-    machine: Kind
+    resource: tuple[str, str, dict[str, JsonValue]]
+
+    @classmethod
+    def of(cls, spec: ResourceSpec) -> Self:
+        """Return the report about a fork with these requirements."""
+        return cls(resource=(spec.kind, spec.image, dict(spec.parameters)))
+
+    @property
+    def spec(self) -> ResourceSpec:
+        """The requirements of the fork."""
+        return ResourceSpec(*self.resource)
 
 
 class Ended(Record):

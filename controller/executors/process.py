@@ -36,12 +36,11 @@ if TYPE_CHECKING:
     from controller.executors.messages import RunAccess
     from controller.scheduling.scheduler import Scheduler
     from controller.scheduling.sink import TrialSink
-    from controller.spec.agent import Record
+    from controller.spec.agent import AgentSpec, Record
     from controller.spec.job import TrialJob
-    from controller.spec.run import RunSpec
     from foundation.cancel import CancelToken
     from foundation.clock import Clock
-    from provisioning.protocols import Kind
+    from provisioning.resource import ResourceSpec
 
 _log = logging.getLogger(__name__)
 
@@ -78,7 +77,7 @@ class ProcessExecutor:
         parallel: int = 1,
         *,
         environment: Mapping[str, str] | None = None,
-        refill: Callable[[Kind], object] = lambda _: None,
+        refill: Callable[[ResourceSpec], object] = lambda _: None,
         measure: Callable[[TrialResult], None] = lambda _: None,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
@@ -98,7 +97,8 @@ class ProcessExecutor:
         Raises:
             UsageError: the run's agent cannot be created in another process.
         """
-        require_nameable(scheduler.sink.spec)
+        for member in scheduler.sink.spec.agents:
+            require_nameable(member.agent)
         place_all(scheduler, self._run_job, self._parallel)
 
     def _run_job(
@@ -121,7 +121,7 @@ class ProcessExecutor:
             return result
         ending = ending_of_dead(
             process.exit_code,
-            sink.spec,
+            sink.spec.only_agent,
             has_acted=process.has_acted,
             cancelled=cancel.reason if cancel.is_cancelled else "",
         )
@@ -187,7 +187,7 @@ class JobProcess:
         self.send(Cancellation(reason=reason))
 
     def follow(
-        self, on_step: Callable[[int], None], refill: Callable[[Kind], object]
+        self, on_step: Callable[[int], None], refill: Callable[[ResourceSpec], object]
     ) -> TrialResult | None:
         """Read the reports of the process until it has ended; Ctrl-C cancels the job.
 
@@ -205,7 +205,7 @@ class JobProcess:
             return self._follow(on_step, refill)
 
     def _follow(
-        self, on_step: Callable[[int], None], refill: Callable[[Kind], object]
+        self, on_step: Callable[[int], None], refill: Callable[[ResourceSpec], object]
     ) -> TrialResult | None:
         assert self._process.stdout is not None  # noqa: S101 - it is piped
         result: TrialResult | None = None
@@ -218,8 +218,8 @@ class JobProcess:
                     self.has_acted = True
                 case Stepped(steps=steps):
                     on_step(steps)
-                case Forked(machine=machine):
-                    refill(machine)
+                case Forked() as forked:
+                    refill(forked.spec)
                 case Ended() as ended:
                     result = ended.result
                 case Refused() as report:
@@ -242,28 +242,27 @@ class JobProcess:
             os.killpg(self._process.pid, signal.SIGKILL)
 
 
-def require_nameable(spec: RunSpec) -> None:
-    """Verify that another process can create a run's agents from their specifications.
+def require_nameable(agent: AgentSpec) -> None:
+    """Verify that another process can create an agent from its specification.
 
     Raises:
-        UsageError: one of them is an object of this process.
+        UsageError: it is an object of this process.
     """
-    own = [member.agent for member in spec.agents if isinstance(member.agent, CustomSpec)]
-    if own:
+    if isinstance(agent, CustomSpec):
         raise UsageError(
-            f"The agent {own[0].name!r} is an object of this program and cannot be created in a "
+            f"The agent {agent.name!r} is an object of this program and cannot be created in a "
             "process of its own.",
             resolution="Name its class, as in --agent file.py:Class, or run its trials without "
             "isolation.",
         )
 
 
-def ending_of_dead(exit_code: int, spec: RunSpec, *, has_acted: bool, cancelled: str) -> Ending:
+def ending_of_dead(exit_code: int, agent: AgentSpec, *, has_acted: bool, cancelled: str) -> Ending:
     """Return why an attempt ended whose process died without a result.
 
     Args:
         exit_code: of the process; negative for a signal.
-        spec: specification of the run.
+        agent: the run's agent.
         has_acted: whether the agent had been created.
         cancelled: why the attempt was cancelled; empty if it was not.
     """
@@ -274,7 +273,6 @@ def ending_of_dead(exit_code: int, spec: RunSpec, *, has_acted: bool, cancelled:
     if cancelled:
         return Ending(Reason.CANCELLED, cancelled)
     is_killed = exit_code < 0 and signal.Signals(-exit_code) in _KILLED
-    runs_own_code = any(isinstance(member.agent, PythonSpec) for member in spec.agents)
-    if has_acted and runs_own_code and not is_killed:
+    if has_acted and isinstance(agent, PythonSpec) and not is_killed:
         return Ending(Reason.AGENT_ERROR, f"{how} while the agent's code ran in it.")
     return Ending(Reason.ENVIRONMENT_ERROR, f"{how}.")

@@ -1,28 +1,15 @@
-"""Query an OpenAI-compatible endpoint with deadlines, retries and an outage budget."""
+"""Query a model with deadlines, retries and an outage budget, through its vendor's adapter."""
 
 from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
-from controller.models.failures import (
-    RETRIED,
-    SERVER_ERROR,
-    UnansweredError,
-    advice,
-    asked_pause_s,
-    clean,
-    explain,
-    is_refusal,
-    message_of,
-    name_of,
-    shorten,
-)
+from controller.models.adapters import find_adapter
+from controller.models.failures import UnansweredError, clean
+from controller.models.messages import Stop
 from controller.models.outage import FIRST_PAUSE_S, MAX_PAUSE_S
-from controller.models.reply import read_reply
 from foundation.bounded import CallThread, NoAnswerError
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import AgentError, ModelRefusalError, ModelUnavailableError
@@ -31,9 +18,8 @@ from foundation.masking import mask, redact
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    import openai
-
-    from controller.models.reply import Reply
+    from controller.models.client import ModelClient
+    from controller.models.messages import Reply, Request
     from controller.models.settings import ModelSettings
     from foundation.clock import Clock
 
@@ -64,12 +50,15 @@ class ModelEndpoint:
     """A model's endpoint, used by one agent in one trial.
 
     Args:
-        settings: the model, with its timeouts and retries.
+        settings: the model, with its adapter, timeouts and retries.
         clock: measures outages and waits between retries.
         write: receives an entry for each request: the reply, or why there was none.
 
     Attributes:
         outage_s: seconds that the trial has lost to outages so far.
+
+    Raises:
+        UnknownNameError: there is no such adapter.
     """
 
     def __init__(
@@ -81,26 +70,16 @@ class ModelEndpoint:
         for secret in settings.secrets():
             redact(secret)
         self._settings = settings
+        self._adapter = find_adapter(settings.adapter)
         self._clock = clock
         self._write = write
         self._warnings: set[str] = set()
         self._is_warned = False
-        self._client: openai.OpenAI | None = None
+        self._client: ModelClient | None = None
         self.outage_s = 0.0
 
-    def ask(
-        self,
-        messages: list[dict[str, Any]],
-        tools: list[dict[str, Any]],
-        *,
-        seed: int | None = None,
-    ) -> Answer:
-        """Request a chat completion and return the endpoint's reply.
-
-        Args:
-            messages: the conversation.
-            tools: tools that the model may call.
-            seed: sampling seed; None sends none.
+    def ask(self, request: Request) -> Answer:
+        """Send a request until it is answered, and return the endpoint's reply.
 
         Raises:
             ModelRefusalError: the model refuses, or the request is too large for it.
@@ -109,23 +88,23 @@ class ModelEndpoint:
         """
         before_s = self.outage_s
         try:
-            reply = self._ask(messages, tools, seed)
+            reply = self._ask(request)
         except AgentError as exc:
             exc.outage_s = self.outage_s - before_s
             raise
         return Answer(reply, self.outage_s - before_s)
 
-    def _ask(
-        self, messages: list[dict[str, Any]], tools: list[dict[str, Any]], seed: int | None
-    ) -> Reply:
+    def _ask(self, request: Request) -> Reply:
         """Retry until there is a reply, within the limits for unusable replies and outages."""
         unusable = 0
         self._connect()  # its slow import must not count as an outage
         for pause_s in _pauses():
             start_s = self._clock.monotonic_s()
             try:
-                return _accepted(self._request(messages, tools, seed))
+                return _accepted(self._request(request))
             except UnansweredError as exc:
+                if exc.is_final:
+                    raise self._unavailable(exc) from None
                 self._write("unanswered", why=f"{exc.brief} {exc.details}".strip())
                 unusable += exc.is_reply
                 self.outage_s += self._clock.monotonic_s() - start_s
@@ -154,65 +133,37 @@ class ModelEndpoint:
             resolution=error.resolution,
         )
 
-    def _request(
-        self, messages: list[dict[str, Any]], tools: list[dict[str, Any]], seed: int | None
-    ) -> Reply:
-        import openai  # noqa: PLC0415 - an extra, slow to import
-
+    def _request(self, request: Request) -> Reply:
         client = self._connect()
-
-        def send() -> Reply:
-            raw = client.chat.completions.with_raw_response.create(
-                model=self._settings.name,
-                messages=messages,  # type: ignore[arg-type]  # already in wire format
-                tools=tools or openai.omit,  # type: ignore[arg-type]  # servers reject an empty list
-                extra_body=({} if seed is None else {"seed": seed}) | self._settings.extra,
-                **self._settings.sampling(),
-            )
-            return self._read(raw.text)
-
         try:
             with CallThread() as thread:
-                return thread.run(send, timeout_s=self._settings.timeout_s)
+                reply = thread.run(
+                    lambda: client.request(request, self._log_reply),
+                    timeout_s=self._settings.timeout_s,
+                )
         except NoAnswerError as exc:
             # Its connection may still be open in the abandoned thread.
             self._client = None
             raise self._hung(exc.brief) from None
-        except openai.APITimeoutError:
+        except TimeoutError:
             # The client's own timeout, which is as long as ours, expired first.
             raise self._hung(f"No answer within {self._settings.timeout_s:g} s.") from None
-        except ValidationError as exc:
-            raise self._unusable(exc) from None
-        except openai.OpenAIError as exc:
-            raise self._mapped(exc) from None
-
-    def _read(self, text: str) -> Reply:
-        """Log a raw reply, in several entries if it is long, and parse it.
-
-        Raises:
-            ValidationError: the reply is not a chat completion.
-        """
-        raw = mask(text)[:_MAX_KEPT_CHARS]
-        self._write("reply", raw=raw[:_ENTRY_CHARS])
-        for begin in range(_ENTRY_CHARS, len(raw), _ENTRY_CHARS):
-            self._write("reply_continued", raw=raw[begin : begin + _ENTRY_CHARS])
-        reply = read_reply(text)
         for warning in set(reply.warnings) - self._warnings:
             _LOG.warning("%s: %s", self._settings.name, warning)
             self._write("warning", text=warning)
         self._warnings.update(reply.warnings)
         return reply
 
-    def _connect(self) -> openai.OpenAI:
-        from openai import OpenAI  # noqa: PLC0415 - an extra, slow to import
+    def _log_reply(self, text: str) -> None:
+        """Log a raw reply, in several entries if it is long."""
+        raw = mask(text)[:_MAX_KEPT_CHARS]
+        self._write("reply", raw=raw[:_ENTRY_CHARS])
+        for begin in range(_ENTRY_CHARS, len(raw), _ENTRY_CHARS):
+            self._write("reply_continued", raw=raw[begin : begin + _ENTRY_CHARS])
 
+    def _connect(self) -> ModelClient:
         if self._client is None:
-            self._client = OpenAI(
-                base_url=self._settings.base_url,
-                api_key=self._settings.api_key.get_secret_value() or "none",
-                timeout=self._settings.timeout_s,
-                max_retries=0,
-            )
+            self._client = self._adapter.connect(self._settings, self._clock)
         return self._client
 
     def _hung(self, brief: str) -> UnansweredError:
@@ -223,45 +174,6 @@ class ModelEndpoint:
             f"({self._settings.timeout_s:g} s).",
         )
 
-    def _unusable(self, error: ValidationError) -> UnansweredError:
-        unusable = UnansweredError(
-            "the reply is not a chat completion.",
-            clean("\n".join(_lines(error))),
-            f"Check that {self._settings.endpoint} is the address of an OpenAI-compatible API; "
-            "such addresses often end in /v1.",
-        )
-        unusable.is_reply = True
-        unusable.message = shorten(next(_lines(error)))
-        return unusable
-
-    def _mapped(self, error: openai.OpenAIError) -> AgentError | UnansweredError:
-        """Map an SDK error to ours."""
-        detail = explain(error)
-        status = getattr(error, "status_code", None)
-        if status is not None and is_refusal(status, detail):
-            name = type(error).__name__
-            refusal = ModelRefusalError(f"The model refused the request: {name}.", detail)
-            refusal.status = status
-            return refusal
-        unanswered = UnansweredError(
-            name_of(error), detail, advice(status, self._settings.endpoint, error.__cause__)
-        )
-        unanswered.message = message_of(error)
-        unanswered.pause_s = asked_pause_s(getattr(error, "response", None), self._clock.now_s())
-        if status is None or status in RETRIED or status >= SERVER_ERROR:
-            return unanswered
-        return self._unavailable(unanswered)
-
-
-def _lines(error: ValidationError) -> Iterator[str]:
-    """Yield what is wrong with a reply, starting with the server's own error message, if any."""
-    rows = error.errors(include_url=False)
-    cause = rows[0]["input"].get("error") if isinstance(rows[0]["input"], dict) else None
-    if cause:
-        yield f"Server message: {cause.get('message', cause) if isinstance(cause, dict) else cause}"
-    for row in rows:
-        yield f"{'.'.join(map(str, row['loc'])) or 'reply'}: {row['msg']}"
-
 
 def _pauses() -> Iterator[float]:
     """Yield the pause after each unanswered request, in seconds."""
@@ -271,23 +183,19 @@ def _pauses() -> Iterator[float]:
         pause_s = min(MAX_PAUSE_S, 2 * pause_s)
 
 
+_REFUSALS = {
+    Stop.REFUSED: "The model refuses.",
+    Stop.FILTERED: "The model's reply was withheld by its content filter.",
+}
+
+
 def _accepted(reply: Reply) -> Reply:
-    choice = reply.choices[0]
-    message = choice.message
-    about = f"finish reason: {choice.finish_reason}"
-    if message.reasoning:
-        about += f"\nreasoning: {message.reasoning[1]}"
-    if message.refusal:
-        brief, text = "The model refuses.", message.refusal
-    elif choice.finish_reason == "content_filter":
-        brief, text = (
-            "The model's reply was withheld by its content filter.",
-            message.content or "",
-        )
-    else:
+    if reply.stop not in _REFUSALS:
         return reply
+    about = f"finish reason: {reply.finish_reason}"
+    if reply.message.reasoning:
+        about += f"\nreasoning: {reply.message.reasoning}"
+    brief, text = _REFUSALS[reply.stop], reply.message.text
     refusal = ModelRefusalError(brief, clean(f"{text}\n{about}".strip()))
-    tokens = reply.tokens
-    refusal.tokens = (tokens.prompt_tokens, tokens.completion_tokens)
-    refusal.is_usage_known = tokens.is_known
+    refusal.tokens = reply.usage.tokens
     raise refusal

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from foundation.errors import MesocosmError
+from foundation.errors import MesocosmError, ModelRefusalError
 from foundation.masking import mask
 
 if TYPE_CHECKING:
-    import openai
+    from collections.abc import Mapping
+
+    from foundation.errors import AgentError
 
 RETRIED = frozenset({408, 409, 425, 429})
 """HTTP statuses after which a request is retried, in addition to 500 and above."""
@@ -19,8 +22,6 @@ RETRIED = frozenset({408, 409, 425, 429})
 SERVER_ERROR = 500
 _REFUSED = frozenset({400, 413, 422})
 _BUSY = 429
-_NOBODY_LISTENS = "ConnectError"
-"""Class of the HTTP client's error; its package is an extra."""
 _MAX_ASKED_PAUSE_S = 60.0
 _MAX_DETAIL_CHARS = 2000
 _MAX_MESSAGE_CHARS = 200
@@ -37,30 +38,26 @@ class UnansweredError(MesocosmError):
 
     Attributes:
         pause_s: pause that the server requests, seconds; None if it requests none.
-        is_reply: whether the server sent a reply that is not a chat completion.
+        is_reply: whether the server sent a reply that is unusable.
+        is_final: whether a retry cannot succeed, as with a wrong key.
         message: message of the server or the network, one short line without secrets.
     """
 
     code = "unanswered"
     pause_s: float | None = None
     is_reply: bool = False
+    is_final: bool = False
     message: str = ""
 
 
-def name_of(error: openai.OpenAIError) -> str:
-    """Return the kind of a failure, such as ``HTTP 429 (RateLimitError).``."""
-    status = getattr(error, "status_code", None)
-    name = type(error).__name__
-    return f"{name}." if status is None else f"HTTP {status} ({name})."
+class RefusedRequestError(MesocosmError):
+    """A program's request is not forwarded to the model; it gets an HTTP error."""
 
+    code = "model_request_refused"
 
-def message_of(error: openai.OpenAIError) -> str:
-    """Return the message of the server or the network as one short line without secrets."""
-    body = getattr(error, "body", None)
-    message = body.get("message") if isinstance(body, dict) else body
-    if not isinstance(message, str) or not message.strip():
-        message = getattr(getattr(error, "response", None), "text", "")
-    return shorten(message or str(error.__cause__ or error))
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 def shorten(text: str) -> str:
@@ -69,15 +66,76 @@ def shorten(text: str) -> str:
     return line if len(line) <= _MAX_MESSAGE_CHARS else f"{line[: _MAX_MESSAGE_CHARS - 1]}…"
 
 
-def advice(status: int | None, endpoint: str, cause: BaseException | None = None) -> str:
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A request that failed, as an adapter sees it.
+
+    Attributes:
+        name: its kind in the vendor's words, such as ``RateLimitError``.
+        detail: everything known about it.
+        message: message of the server or the network.
+        status: HTTP status; None if none was received.
+        headers: headers of the server's response, with names in lower case.
+        is_listening: whether the server accepted the connection.
+    """
+
+    name: str
+    detail: str
+    message: str
+    status: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    is_listening: bool = True
+
+    def error(self, endpoint: str, now_s: float) -> AgentError | UnansweredError:
+        """Return the error that it is: a refusal of the model, or no answer.
+
+        Args:
+            endpoint: address of the server, without secrets.
+            now_s: current time, seconds since 1970.
+        """
+        detail = clean(self.detail)
+        if self.status is not None and is_refusal(self.status, detail):
+            refusal = ModelRefusalError(f"The model refused the request: {self.name}.", detail)
+            refusal.status = self.status
+            return refusal
+        name = self.name if self.status is None else f"HTTP {self.status} ({self.name})"
+        fix = advice(self.status, endpoint, is_listening=self.is_listening)
+        unanswered = UnansweredError(f"{name}.", detail, fix)
+        unanswered.message = shorten(self.message)
+        unanswered.pause_s = asked_pause_s(self.headers, now_s)
+        unanswered.is_final = not is_retried(self.status)
+        return unanswered
+
+
+def is_retried(status: int | None) -> bool:
+    """Return whether a request with this HTTP status, or none, is retried."""
+    return status is None or status in RETRIED or status >= SERVER_ERROR
+
+
+def unusable_reply(what: str, detail: str, message: str, resolution: str) -> UnansweredError:
+    """Return the error for a reply that cannot be parsed.
+
+    Args:
+        what: what it is not, such as ``a chat completion``.
+        detail: everything that is wrong with it.
+        message: the first thing that is wrong with it.
+        resolution: how to fix it.
+    """
+    error = UnansweredError(f"the reply is not {what}.", clean(detail), resolution)
+    error.is_reply = True
+    error.message = shorten(message)
+    return error
+
+
+def advice(status: int | None, endpoint: str, *, is_listening: bool = True) -> str:
     """Return a suggestion for fixing a failure.
 
     Args:
         status: HTTP status; None if none was received.
         endpoint: address of the server, without secrets.
-        cause: the underlying error if no status was received.
+        is_listening: whether the server accepted the connection.
     """
-    if status is None and type(cause).__name__ == _NOBODY_LISTENS:
+    if status is None and not is_listening:
         return f"Check that a server listens at {endpoint}."
     if status is None:
         return f"The connection to {endpoint} was lost: check its server's log."
@@ -89,12 +147,6 @@ def advice(status: int | None, endpoint: str, cause: BaseException | None = None
     if status in RETRIED or status >= SERVER_ERROR:
         return f"The server at {endpoint} fails: check its log."
     return f"Check {endpoint}, the model's name and its key."
-
-
-def explain(error: openai.OpenAIError) -> str:
-    """Return the text of an error with the message of the server or the network."""
-    more = getattr(getattr(error, "response", None), "text", "") or str(error.__cause__ or "")
-    return clean("\n".join(dict.fromkeys(part for part in (str(error), more.strip()) if part)))
 
 
 def clean(text: str) -> str:
@@ -111,14 +163,13 @@ def is_refusal(status: int, detail: str) -> bool:
     return bool(_FLAGGED.search(detail) if status < SERVER_ERROR else _TOO_LARGE.search(detail))
 
 
-def asked_pause_s(response: Any, now_s: float) -> float | None:  # noqa: ANN401 - the SDK's HTTP response
+def asked_pause_s(headers: Mapping[str, str], now_s: float) -> float | None:
     """Return the pause that a server requests, seconds, at most a minute; None if there is none.
 
     Args:
-        response: the server's response; None if none was received.
+        headers: headers of the server's response, with names in lower case.
         now_s: current time, seconds since 1970, for a pause given as an end time.
     """
-    headers = {} if response is None else response.headers
     for name, unit_s in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         pause_s = _number_or_date(headers.get(name, ""), unit_s, now_s)
         if pause_s >= 0:

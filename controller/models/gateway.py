@@ -11,6 +11,7 @@ import uvicorn
 
 from controller.models.outage import OutageMeter
 from controller.models.reverse_proxy import ModelProxy
+from controller.models.usage import UsageMeter
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import RequirementError
 from foundation.masking import redact
@@ -40,6 +41,7 @@ class ModelGateway:
 
     Attributes:
         meter: measures how long the model does not answer.
+        usage: measures the usage of answered calls.
 
     Raises:
         RequirementError: the path is too long, or cannot be written.
@@ -50,6 +52,7 @@ class ModelGateway:
             redact(secret)
         self._settings = settings
         self.meter = OutageMeter(settings.outage_s, clock)
+        self.usage = UsageMeter()
         self._listener = _listen(path)
         self._stop: Callable[[], object] = lambda: None
         self._has_begun = threading.Event()
@@ -70,7 +73,7 @@ class ModelGateway:
             self._has_begun.set()
 
     async def _serve(self) -> None:
-        async with ModelProxy(self._settings, self.meter) as proxy:
+        async with ModelProxy(self._settings, self.meter, self.usage) as proxy:
             config = uvicorn.Config(
                 proxy,
                 http="h11",

@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import io
 import socket
 import urllib.request
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from PIL import Image
+from PIL import Image as Picture
 
+from controller.models.adapters import find_adapter
 from controller.models.endpoint import ModelEndpoint
+from controller.models.messages import Image, Message, Request, Role, Tool
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import AgentError, RequirementError
 
 if TYPE_CHECKING:
-    from controller.models.reply import Reply
+    from controller.models.messages import Reply
     from controller.models.settings import ModelSettings
     from foundation.clock import Clock
 
 _TIMEOUT_S = 10.0
 _PATIENCE_S = 30.0
 _SIDE_PX = 64
-_TOOL = "report_colour"
+_TOOL = Tool(
+    "report_colour",
+    "Report a colour.",
+    {"type": "object", "properties": {"colour": {"type": "string"}}, "required": ["colour"]},
+)
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -59,10 +64,16 @@ def require_usable(settings: ModelSettings, clock: Clock = SYSTEM_CLOCK) -> str:
         RequirementError: the model is unreachable, rejects images or tools, or calls no tool.
     """
     start_s = clock.monotonic_s()
+    can = find_adapter(settings.adapter).capabilities
+    if not (can.vision and can.tools):
+        raise RequirementError(
+            f"The adapter {settings.adapter!r} does not send images with tools.",
+            resolution="Choose a model of another vendor for this agent.",
+        )
     reply = _ask(
         settings,
         clock,
-        (_question(), [_tool()]),
+        Request((_question(),), (_TOOL,)),
         f"The model {settings.name!r} does not accept images with tools, or does not answer.",
         "Choose a model that accepts images and calls tools; --no-preflight skips this check.",
     )
@@ -79,7 +90,7 @@ def require_answering(settings: ModelSettings, clock: Clock = SYSTEM_CLOCK) -> s
     _ask(
         settings,
         clock,
-        ([{"role": "user", "content": "Answer with one word: ready"}], []),
+        Request((Message(Role.USER, ("Answer with one word: ready",)),)),
         f"The model {settings.name!r} does not answer.",
         "Start its server, or choose another model; --no-preflight skips this check.",
     )
@@ -89,15 +100,15 @@ def require_answering(settings: ModelSettings, clock: Clock = SYSTEM_CLOCK) -> s
 def _ask(
     settings: ModelSettings,
     clock: Clock,
-    request: tuple[list[dict[str, Any]], list[dict[str, Any]]],
+    request: Request,
     brief: str,
     resolution: str,
 ) -> Reply:
-    """Return the reply to a request (messages and tools), with a short outage budget."""
+    """Return the reply to a request, with a short outage budget."""
     require_listening(settings)
     patient = settings.model_copy(update={"outage_s": min(settings.outage_s, _PATIENCE_S)})
     try:
-        return ModelEndpoint(patient, clock).ask(*request).reply
+        return ModelEndpoint(patient, clock).ask(request).reply
     except AgentError as exc:
         raise RequirementError(
             brief,
@@ -112,35 +123,19 @@ def _called(reply: Reply, settings: ModelSettings) -> str:
     Raises:
         RequirementError: the model did not call the tool.
     """
-    message = reply.choices[0].message
-    for call in message.tool_calls:
-        if call.function.name == _TOOL:
-            return f"{_TOOL}({call.function.arguments[:80]}) for a red image"
+    for call in reply.message.calls:
+        if call.name == _TOOL.name:
+            return f"{call.name}({call.arguments[:80]}) for a red image"
     raise RequirementError(
         f"The model {settings.name!r} was asked to call a tool but did not.",
-        details=f"It replied: {(message.content or 'nothing')[:200]}",
+        details=f"It replied: {(reply.message.text or 'nothing')[:200]}",
         resolution="Choose a model that calls tools, or configure its server to support them; "
         "--no-preflight skips this check.",
     )
 
 
-def _question() -> list[dict[str, Any]]:
+def _question() -> Message:
     buffer = io.BytesIO()
-    Image.new("RGB", (_SIDE_PX, _SIDE_PX), "red").save(buffer, "PNG")
-    url = f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"
-    text = f"Which colour is this picture? Answer by calling the tool {_TOOL}."
-    parts = [
-        {"type": "text", "text": text},
-        {"type": "image_url", "image_url": {"url": url}},
-    ]
-    return [{"role": "user", "content": parts}]
-
-
-def _tool() -> dict[str, Any]:
-    parameters = {
-        "type": "object",
-        "properties": {"colour": {"type": "string"}},
-        "required": ["colour"],
-    }
-    function = {"name": _TOOL, "description": "Report a colour.", "parameters": parameters}
-    return {"type": "function", "function": function}
+    Picture.new("RGB", (_SIDE_PX, _SIDE_PX), "red").save(buffer, "PNG")
+    text = f"Which colour is this picture? Answer by calling the tool {_TOOL.name}."
+    return Message(Role.USER, (text, Image(buffer.getvalue())))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from controller.models.adapters import find_adapter
 from controller.models.settings import ModelSettings
 from controller.spec.agent import ModelClientSpec, ModelSpec, Sampling
-from foundation.errors import UsageError
+from foundation.errors import SettingsError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from controller.spec.agent import RegisteredSpec
 
 _SAME = (
+    "adapter",
     "history",
     "pictures",
     "timeout_s",
@@ -37,10 +39,17 @@ def read_settings(**chosen: object) -> ModelSettings:
         chosen: fields that override the environment; None keeps the environment's value.
 
     Raises:
-        SettingsError: a variable has an invalid value.
+        SettingsError: a variable has an invalid value, or MESOCOSM_MODEL_EXTRA has a field that
+            the agent sets.
+        UnknownNameError: there is no such adapter.
     """
     values: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
-    return ModelSettings(**values)
+    settings = ModelSettings(**values)
+    if taken := sorted(find_adapter(settings.adapter).own_fields & settings.extra.keys()):
+        raise SettingsError(
+            "MESOCOSM_MODEL_EXTRA is invalid.", details=f"{', '.join(taken)} cannot be set here"
+        )
+    return settings
 
 
 def specify_model(settings: ModelSettings, prompt_digest: str) -> ModelSpec:
@@ -93,7 +102,11 @@ def registered_settings(spec: RegisteredSpec, chosen: ModelSettings) -> ModelSet
     Raises:
         UsageError: the current settings explicitly specify another model or endpoint.
     """
-    pairs = (("name", chosen.name, spec.model), ("base_url", chosen.endpoint, spec.endpoint))
+    pairs = (
+        ("adapter", chosen.adapter, spec.adapter),
+        ("name", chosen.name, spec.model),
+        ("base_url", chosen.endpoint, spec.endpoint),
+    )
     if lines := [
         f"MESOCOSM_MODEL_{field.upper()}: {before!r} in the run, {now!r} now"
         for field, now, before in pairs
@@ -104,7 +117,7 @@ def registered_settings(spec: RegisteredSpec, chosen: ModelSettings) -> ModelSet
             details="\n".join(lines),
             resolution="Start a new run, or unset the settings that differ to use the run's own.",
         )
-    update = {"name": spec.model}
+    update = {"adapter": spec.adapter, "name": spec.model}
     if "base_url" not in chosen.model_fields_set:
         update["base_url"] = spec.endpoint  # else the same, with its credentials
     return chosen.model_copy(update=update)

@@ -1,100 +1,120 @@
-"""The token usage that an endpoint reports, under the names of several APIs.
-
-Sources: OpenAI "Chat Completions: usage" (``prompt_tokens``, ``completion_tokens``) and "Responses:
-usage" (``input_tokens``, ``output_tokens``); both have ``total_tokens``. Gemini's total also counts
-reasoning, which its ``completion_tokens`` omit.
-"""
+"""The usage of a model: tokens by kind, and their price."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+import threading
+from dataclasses import dataclass, replace
 
 MAX_TOKENS = 10**9
 """Limit per request and direction; larger counts are ignored as invalid."""
 
-_NAMES = {
-    "prompt_tokens": ("prompt_tokens", "input_tokens"),
-    "completion_tokens": ("completion_tokens", "output_tokens"),
-}
-_TOTAL = "total_tokens"
+Tokens = tuple[int | None, int | None, int | None, int | None]
+"""Input, output, cached and reasoning tokens; None for unknown ones."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
-    """Token usage of a request.
+class Usage:
+    """The usage of a model, as counted by its endpoint; None is unknown, which is not 0.
 
     Attributes:
-        prompt_tokens: tokens sent.
-        completion_tokens: tokens received.
-        is_known: whether their sum is reported; otherwise it is a lower bound.
+        input_tokens: tokens sent, including cached ones.
+        output_tokens: tokens received, including those of reasoning.
+        usd: price in US dollars; 0 if the prices are unknown.
+        cached_tokens: tokens sent that the endpoint had cached.
+        reasoning_tokens: tokens received that are reasoning.
+        is_known: whether tokens sent and received are complete; otherwise they are lower bounds,
+            as in the sum of a known and an unknown usage.
     """
 
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    usd: float = 0.0
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
     is_known: bool = True
 
+    def __post_init__(self) -> None:
+        """Mark a usage without one of its counts as unknown."""
+        if None in {self.input_tokens, self.output_tokens}:
+            object.__setattr__(self, "is_known", False)
 
-def count_tokens(usage: object) -> Tokens:
-    """Return the tokens that a usage reports.
+    @property
+    def total(self) -> int:
+        """Tokens in both directions; a lower bound if they are not known."""
+        return (self.input_tokens or 0) + (self.output_tokens or 0)
 
-    Of two counts of one direction the larger is used; invalid counts are 0. A total that exceeds the
-    sum is counted: the difference is added to the prompt tokens if these are missing, otherwise to
-    the completion tokens.
-    """
-    sent, received, total = _counts(usage)
-    is_known = None not in {sent, received} or _is_sufficient(usage)
-    missing = max(0, (total or 0) - (sent or 0) - (received or 0))
-    if sent is None:
-        return Tokens(missing, received or 0, is_known)
-    return Tokens(sent, (received or 0) + missing, is_known)
+    @property
+    def tokens(self) -> Tokens:
+        """The counts in the order of `Tokens`."""
+        return self.input_tokens, self.output_tokens, self.cached_tokens, self.reasoning_tokens
 
+    def __add__(self, other: Usage) -> Usage:
+        if NO_USAGE in {self, other}:
+            return self if other == NO_USAGE else other
+        return Usage(
+            _least(self.input_tokens, other.input_tokens),
+            _least(self.output_tokens, other.output_tokens),
+            self.usd + other.usd,
+            _sum(self.cached_tokens, other.cached_tokens),
+            _sum(self.reasoning_tokens, other.reasoning_tokens),
+            is_known=self.is_known and other.is_known,
+        )
 
-def usage_warnings(usage: object) -> Iterator[str]:
-    """Yield what is wrong with a usage, in words that are the same for each request."""
-    if usage is None:
-        yield "usage is missing: tokens are not counted"
-        return
-    sent, received, total = _counts(usage)
-    for name, count in zip(_NAMES, (sent, received), strict=True):
-        if count is None and not _is_sufficient(usage):
-            yield f"usage is invalid: {name} are not counted{_why_not(usage, name)}"
-    known = (sent or 0) + (received or 0)
-    if total is not None and total > known:
-        yield f"usage is inconsistent: {_TOTAL} exceeds the sum of the others and is counted"
-    elif total is not None and total < known:
-        yield f"usage is inconsistent: {_TOTAL} is below the sum of the others, which is counted"
+    def priced(self, usd_per_mtok_input: float, usd_per_mtok_output: float) -> Usage:
+        """Return the usage with a price.
 
+        Args:
+            usd_per_mtok_input: price of a million tokens sent, US dollars.
+            usd_per_mtok_output: price of a million tokens received, US dollars.
+        """
+        sent_usd = (self.input_tokens or 0) * usd_per_mtok_input
+        received_usd = (self.output_tokens or 0) * usd_per_mtok_output
+        return replace(self, usd=(sent_usd + received_usd) / 1e6)
 
-def _counts(usage: object) -> tuple[int | None, int | None, int | None]:
-    """Return the tokens sent, received, and in total; None for those not reported."""
-    sent, received = (_largest(usage, names) for names in _NAMES.values())
-    return sent, received, _count(usage, _TOTAL)
-
-
-def _is_sufficient(usage: object) -> bool:
-    """Return whether the total makes up for other counts that are missing."""
-    sent, received, total = _counts(usage)
-    return total is not None and total >= (sent or 0) + (received or 0)
-
-
-def _largest(usage: object, names: tuple[str, ...]) -> int | None:
-    counts = [count for name in names if (count := _count(usage, name)) is not None]
-    return max(counts, default=None)
-
-
-def _count(usage: object, name: str) -> int | None:
-    count = usage.get(name) if isinstance(usage, dict) else None
-    if isinstance(count, bool) or not isinstance(count, (int, float)):
-        return None
-    return int(count) if 0 <= count <= MAX_TOKENS else None
+    def to_dict(self) -> dict[str, int | None]:
+        """Return the tokens by kind, for reports; None for unknown ones."""
+        return {
+            "prompt": self.input_tokens,
+            "completion": self.output_tokens,
+            "cached": self.cached_tokens,
+            "reasoning": self.reasoning_tokens,
+        }
 
 
-def _why_not(usage: object, name: str) -> str:
-    value = usage.get(name) if isinstance(usage, dict) else None
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and value < 0:
-        return f"; the value was negative: {value:g}"
-    return ""
+NO_USAGE = Usage(0, 0, 0.0, 0, 0)
+"""The usage of an agent that asks no model."""
+
+
+def usage_of(tokens: Tokens, usd: float = 0.0) -> Usage:
+    """Return the usage with these counts."""
+    sent, received, cached, reasoning = tokens
+    return Usage(sent, received, usd, cached, reasoning)
+
+
+class UsageMeter:
+    """Adds up the usage of one trial's requests; thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._usage = NO_USAGE
+
+    def add(self, usage: Usage) -> None:
+        """Add the usage of a request."""
+        with self._lock:
+            self._usage += usage
+
+    def take(self) -> Usage:
+        """Return the usage since the last call."""
+        with self._lock:
+            usage, self._usage = self._usage, NO_USAGE
+            return usage
+
+
+def _least(first: int | None, second: int | None) -> int | None:
+    """Return the sum of what is known: a lower bound; None if nothing is known."""
+    return None if first is None and second is None else (first or 0) + (second or 0)
+
+
+def _sum(first: int | None, second: int | None) -> int | None:
+    """Return a sum, unknown if a part is unknown."""
+    return None if first is None or second is None else first + second

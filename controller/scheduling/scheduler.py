@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from controller.episode.result import Reason
@@ -98,6 +99,11 @@ class Scheduler:
             self._waiting.clear()
         self._emit(BudgetSpent(self.run, excess, left))
         return None
+
+    def coming(self, count: int) -> list[str]:
+        """Return the tasks of the next jobs, at most `count`, so that machines can be prepared."""
+        with self._lock:
+            return [trial.task for trial in islice(self._waiting, count)]
 
     def begin(self, job: TrialJob) -> None:
         """Report that a job starts."""

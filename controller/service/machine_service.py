@@ -163,7 +163,7 @@ class HostMachineService:
                 fields = record.model_dump(mode="json")
                 row = MachineRow(
                     machine_id=folder.machine_id,
-                    kind=record.kind.value,
+                    kind=record.kind,
                     backend=str(fields.get("backend", "")),
                     image=str(fields.get("image", "")),
                     accelerator=str(fields.get("accelerator", "")),

@@ -80,13 +80,14 @@ class ModelClientSpec(Record):
     """Common fields of built-in agents that query a model at an endpoint; each has its own kind.
 
     Attributes:
+        adapter: adapter of the vendor's API.
         model: name of the model.
         endpoint: address of its API, without credentials and query.
         sampling: sampling parameters.
         history: number of past turns that each request includes.
         pictures: number of these turns that include their screenshots.
         timeout_s: timeout of one request.
-        retries: retries of a request whose replies are not chat completions.
+        retries: retries of a request whose replies are unusable.
         outage_s: total time that one trial waits for an endpoint that does not answer.
         usd_per_mtok_prompt: price of a million tokens sent, US dollars; used for limits on cost.
         usd_per_mtok_completion: price of a million tokens received, US dollars.
@@ -97,6 +98,7 @@ class ModelClientSpec(Record):
     """
 
     kind: str
+    adapter: str = "openai"
     model: str
     endpoint: str
     sampling: Sampling = Sampling()
@@ -167,6 +169,7 @@ class RegisteredSpec(Record):
         digest: SHA-256 of all its files.
         image: digest of its container's image, as Docker reports it.
         model: name of the only model that it can query; empty if it queries none.
+        adapter: adapter of that model's API.
         endpoint: address of that model's API, without credentials and query.
     """
 
@@ -175,6 +178,7 @@ class RegisteredSpec(Record):
     digest: str
     image: str = ""
     model: str = ""
+    adapter: str = "openai"
     endpoint: str = ""
 
     @field_validator("endpoint")

@@ -159,7 +159,7 @@ def _times(factor: int, value: float | None) -> float | None:
 
 def _machines(names: Sequence[str], suite: Suite, parallel: int) -> dict[str, int]:
     """Return the maximum number of machines of each kind that simultaneous trials need."""
-    counts = [Counter(kind.value for kind in suite.task(name).roles.values()) for name in names]
+    counts = [Counter(suite.task(name).kinds.values()) for name in names]
     kinds = sorted({kind for count in counts for kind in count})
     return {
         kind: sum(sorted((count[kind] for count in counts), reverse=True)[:parallel])

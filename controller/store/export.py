@@ -8,7 +8,7 @@ import json
 from typing import TYPE_CHECKING, Any, Literal
 
 from controller.spec.run import trial_seed
-from controller.store.schema import member_of
+from controller.store.schema import member_of, usage_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -115,8 +115,8 @@ def _result_columns(result: TrialResult | None) -> dict[str, Any]:
         "steps": result.steps,
         "seconds": result.seconds,
         "agent_seconds": result.agent_seconds,
-        "prompt_tokens": result.usage.prompt_tokens,
-        "completion_tokens": result.usage.completion_tokens,
+        "prompt_tokens": result.usage.input_tokens,
+        "completion_tokens": result.usage.output_tokens,
         "usd": result.usage.usd,
         "side_effects": None if effects is None else effects.count,
     }
@@ -126,12 +126,12 @@ def _step_rows(named: dict[str, Any], attempt: Attempt) -> Iterator[dict[str, An
     for event in attempt.events:
         if event["type"] not in {"step", "refused"}:
             continue
-        action, usage = event.get("action") or {}, event.get("usage", {})
+        action, usage = event.get("action") or {}, usage_in(event)
         row = {
             **{name: event.get(name) for name in STEP_COLUMNS},
             **{name: action.get(name) for name in ("on", "do", "with")},
             "member": member_of(event),
-            "prompt_tokens": usage.get("prompt"),
-            "completion_tokens": usage.get("completion"),
+            "prompt_tokens": usage and usage.input_tokens,
+            "completion_tokens": usage and usage.output_tokens,
         }
         yield row | named

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from controller.episode.result import FAILED, MachineRecord, MemberShare, TrialResult
-from controller.protocol import Usage
+from controller.models.usage import NO_USAGE
 from controller.spec.agent import ModelClientSpec
-from controller.store.schema import member_of
+from controller.store.schema import member_of, usage_in
 from evaluators.graph.outcome import Verdict
 from evaluators.graph.state import GraphRecord, NodeState
 from evaluators.model.node import Mode
@@ -16,11 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from controller.episode.result import Ending
+    from controller.models.usage import Usage
     from controller.spec.agent import AgentSpec
     from controller.spec.job import TrialJob
     from controller.spec.run import RunSpec
-
-_PER_MTOK = 1e-6
 
 
 def result_of_lost(
@@ -36,7 +36,7 @@ def result_of_lost(
         events: its log.
         job: the attempt.
         ending: why it is over; a reason whose verdict does not depend on the graph.
-        spec: specification of the run, with the prices of its members' models.
+        spec: the run; the prices of its members' models give the cost of logged tokens.
         now_s: seconds since the epoch.
     """
     start: Mapping[str, Any] = {}
@@ -55,12 +55,11 @@ def result_of_lost(
         nodes=len(credit),
         steps=sum(event["type"] == "step" for event in events),
         seconds=round(max(0.0, now_s - events[0]["t"]), 3) if events else 0.0,
-        members=logged_shares(events, spec),
+        members=_shares(events, spec),
         detail=ending.detail,
         machines=tuple(MachineRecord(**machine) for machine in machines),
         parameters=dict(start.get("parameters", {})),
         started=any(event["type"] == "observation" for event in events),
-        ended_by=spec.agents[0].name if ending.reason in FAILED and len(spec.agents) == 1 else "",
     )
 
 
@@ -69,30 +68,34 @@ def last_graph(events: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     return next((event["graph"] for event in reversed(events) if event.get("graph")), None)
 
 
-def logged_shares(events: Sequence[Mapping[str, Any]], spec: RunSpec) -> dict[str, MemberShare]:
-    """Return the members' shares that a log without an end records, at the prices of their models.
-
-    Their time is not logged and counts as 0.
-    """
+def logged_usages(events: Sequence[Mapping[str, Any]], spec: RunSpec) -> dict[str, Usage]:
+    """Return the usage of each member that a log without an end records, at its model's price."""
     agents = {member.name: member.agent for member in spec.agents}
-    shares: dict[str, MemberShare] = {}
+    usages: dict[str, Usage] = {}
     for event in events:
-        usage, is_step = event.get("usage", {}), event["type"] == "step"
-        if not usage and not is_step:
-            continue
-        name = member_of(event)
-        share = shares.get(name, MemberShare())
-        used = _priced(agents.get(name), usage.get("prompt", 0), usage.get("completion", 0))
-        shares[name] = MemberShare(share.usage + used, steps=share.steps + is_step)
-    return shares
+        if usage := usage_in(event):
+            name = member_of(event)
+            priced = usage if usage.usd else _priced(usage, agents.get(name))
+            usages[name] = usages.get(name, NO_USAGE) + priced
+    return usages
 
 
-def _priced(agent: AgentSpec | None, prompt: int, completion: int) -> Usage:
-    usd = 0.0
-    if isinstance(agent, ModelClientSpec):
-        usd += prompt * (agent.usd_per_mtok_prompt or 0.0) * _PER_MTOK
-        usd += completion * (agent.usd_per_mtok_completion or 0.0) * _PER_MTOK
-    return Usage(prompt, completion, usd)
+def _shares(events: Sequence[Mapping[str, Any]], spec: RunSpec) -> dict[str, MemberShare]:
+    """Return the shares of the members that asked a model or acted."""
+    usages = logged_usages(events, spec)
+    acted = Counter(member_of(event) for event in events if event["type"] == "step")
+    return {
+        member.name: MemberShare(usages.get(member.name, NO_USAGE), steps=acted[member.name])
+        for member in spec.agents
+        if member.name in usages or acted[member.name]
+    }
+
+
+def _priced(usage: Usage, agent: AgentSpec | None) -> Usage:
+    """Return a usage at the price of an agent's model; logs of schema 2 have none."""
+    if not isinstance(agent, ModelClientSpec):
+        return usage
+    return usage.priced(agent.usd_per_mtok_prompt or 0.0, agent.usd_per_mtok_completion or 0.0)
 
 
 def _met(events: Sequence[Mapping[str, Any]]) -> set[str]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from controller.episode.result import MachineRecord, TrialResult
-    from controller.protocol import Usage
+    from controller.models.usage import Usage
     from controller.spec.run import RunSpec
     from controller.store.regrade_record import Regrade
     from controller.store.runs import RunFolder

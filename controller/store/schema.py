@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from controller.episode.result import TRIAL_RESULT
+from controller.models.usage import Usage
 from controller.spec.agent import MEMBER
 from controller.spec.run import SCHEMA_VERSION, RunSpec
 from foundation.errors import StoreError
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 _ONE_AGENT = 2
 """Version of runs that have one agent instead of members."""
+
+_RENAMED = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
+"""Names in a usage, before and after version 2."""
 
 
 def read_spec(path: Path) -> RunSpec:
@@ -56,9 +60,19 @@ def read_result(data: dict[str, Any]) -> TrialResult:
     """
     if "members" in data:
         return TRIAL_RESULT.validate_python(data)
-    share = {name: data[name] for name in ("steps", "agent_seconds", "usage") if name in data}
+    names = ("steps", "agent_seconds")
+    share: dict[str, Any] = {name: data[name] for name in names if name in data}
+    share["usage"] = {_RENAMED.get(name, name): value for name, value in data["usage"].items()}
     kept = {name: value for name, value in data.items() if name not in {"agent_seconds", "usage"}}
     return TRIAL_RESULT.validate_python({**kept, "members": {MEMBER: share}})
+
+
+def usage_in(event: Mapping[str, Any]) -> Usage | None:
+    """Return the usage of an event of any known version; None if it has none."""
+    usage = event.get("usage")
+    if usage and "prompt" in usage:
+        return Usage(usage["prompt"], usage["completion"])
+    return Usage(**usage) if usage else None
 
 
 def member_of(event: Mapping[str, Any]) -> str:

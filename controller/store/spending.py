@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from controller.models.usage import NO_USAGE
 from controller.spec.run import BudgetSpec
-from controller.store.lost_attempt import logged_shares
+from controller.store.lost_attempt import logged_usages
 from foundation.errors import StoreError
 from foundation.files import write_atomic
 
@@ -144,10 +145,6 @@ def spending_of(attempts: Iterable[Attempt], spec: RunSpec) -> Spending:
 def _lost(attempt: Attempt, spec: RunSpec) -> Spending:
     """Return the cost of a lost attempt according to its log, at the prices of its members."""
     events = attempt.events
-    shares = logged_shares(events, spec).values()
+    usage = sum(logged_usages(events, spec).values(), NO_USAGE)
     seconds = events[-1]["t"] - events[0]["t"] if events else 0.0
-    return Spending(
-        sum(share.usage.total for share in shares),
-        sum(share.usage.usd for share in shares),
-        max(0.0, seconds),
-    )
+    return Spending(usage.total, usage.usd, max(0.0, seconds))

@@ -12,7 +12,7 @@ from controller.actions.space import Action
 from evaluators.model.task import INFEASIBLE_CHECK
 from evaluators.strict import SESSION
 from foundation.errors import GuestCallError
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP, PHONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -162,7 +162,7 @@ def _next_touch(context: OracleContext, touched: set[tuple[str, str, str]]) -> A
                 continue
             touched.add(key)
             x, y = element.bounds.center
-            name = "tap" if machine.info.kind is Kind.PHONE else "click"
+            name = "tap" if machine.info.kind == PHONE else "click"
             return Action(name, role, {"x": x, "y": y})
     return None
 
@@ -193,7 +193,7 @@ def _checks(task: Task) -> Iterator[Check]:
 
 def _paths(task: Task) -> Iterator[tuple[str, str]]:
     for check in _checks(task):
-        for path in _paths_of(check) if task.roles.get(check.on) is Kind.DESKTOP else ():
+        for path in _paths_of(check) if task.place_of(check.on) == DESKTOP else ():
             yield check.on, path
 
 

@@ -32,7 +32,7 @@ from controller.validation.order import OrderDriver
 from controller.wiring import make_context
 from evaluators.parameters.binding import bind_task
 from foundation.cancel import CancelToken
-from provisioning.protocols import Kind as MachineKind
+from provisioning.resource import DESKTOP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -288,7 +288,7 @@ def _cheat(name: Cheat, driver: Driver, tasks: Sequence[Task]) -> Round:
 
 
 def _has_desktop(task: Task) -> bool:
-    return MachineKind.DESKTOP in task.roles.values()
+    return DESKTOP in task.kinds.values()
 
 
 def _steps_with_short_waits(others: dict[str, Task]) -> Callable[[Task, int], Sequence[OracleStep]]:

@@ -8,9 +8,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from evaluators.model.node import Node
 from evaluators.model.oracle import OracleStep, SetupEntry
+from evaluators.model.roles import Role
 from evaluators.model.spelling import NameChecker, placeholders_of_subtask
 from evaluators.model.task import Limits
-from provisioning.protocols import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -41,7 +41,7 @@ def check_entries(
         The errors in setup, nodes, solutions, and the placeholders of subtasks.
     """
     data = source.data
-    roles = _valid(dict[str, Kind], data.get("roles", {}))
+    roles = _valid(dict[str, Role], data.get("roles", {}))
     if roles is None:
         return []
     is_definition = "checks" in data

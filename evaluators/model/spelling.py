@@ -8,8 +8,9 @@ from evaluators.coordinates import points_of
 from evaluators.model.dag import build_graph, build_part_graph
 from evaluators.model.oracle import Act, WaitFor
 from evaluators.model.placeholders import placeholders
+from evaluators.model.roles import place_of
 from evaluators.model.suite_files import locate, named_files
-from evaluators.model.task import INFEASIBLE_CHECK, place_of
+from evaluators.model.task import INFEASIBLE_CHECK
 from evaluators.model.yaml_source import join_errors
 from evaluators.schema import FaultKind
 from evaluators.strict import SESSION
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from evaluators.model.task import Task
     from evaluators.model.yaml_source import Source, Where
     from evaluators.schema import Fault, Tool
-    from provisioning.protocols import Json, Kind
+    from provisioning.protocols import Json
+    from provisioning.resource import ResourceSpec
 
 _WITH_PLACEHOLDERS = ("setup", "checks", "oracle", "instruction", "outputs")
 
@@ -156,7 +158,7 @@ class NameChecker:
 
     Args:
         source: the file.
-        roles: kind of each role.
+        roles: what each role needs.
         vocabulary: the functions that the file may name.
         has_placeholders: whether there may be placeholders; arguments with them are not checked.
     """
@@ -164,7 +166,7 @@ class NameChecker:
     def __init__(
         self,
         source: Source,
-        roles: Mapping[str, Kind],
+        roles: Mapping[str, ResourceSpec],
         vocabulary: Vocabulary,
         *,
         has_placeholders: bool = False,

@@ -17,6 +17,7 @@ from evaluators.model.parameter import (  # noqa: TC001  (pydantic reads it)
     Parameter,
     ParameterName,
 )
+from evaluators.model.roles import Role  # noqa: TC001  (pydantic reads it)
 from evaluators.model.task import (
     Cheat,
     Difficulty,
@@ -25,7 +26,6 @@ from evaluators.model.task import (
     Solution,
 )
 from evaluators.strict import Name, Strict
-from provisioning.protocols import Kind  # noqa: TC001  (pydantic reads it)
 
 FROM = "from"
 """Key of an input that is bound to an output: ``{from: subtask.output}``."""
@@ -63,7 +63,7 @@ class Subtask(Strict):
     Attributes:
         id: its name in the suite.
         app: the application used.
-        roles: kind of each machine that it needs, by the subtask's own role names.
+        roles: what each role needs, by the subtask's own role names.
         inputs: inputs by name.
         outputs: outputs by name.
         instruction: the instruction for the agent; a task without its own instruction joins those
@@ -75,7 +75,7 @@ class Subtask(Strict):
 
     id: Name
     app: str = Field(min_length=1)
-    roles: dict[str, Annotated[Kind, Field(strict=False)]] = Field(default_factory=dict)
+    roles: dict[str, Role] = Field(default_factory=dict)
     inputs: dict[ParameterName, Input] = Field(default_factory=dict)
     outputs: dict[ParameterName, Output] = Field(default_factory=dict)
     instruction: str = ""
@@ -116,7 +116,7 @@ class ComposedTask(Strict):
     id: Name
     instruction: str = ""
     parameters: dict[ParameterName, Parameter] = Field(default_factory=dict)
-    roles: dict[str, Annotated[Kind, Field(strict=False)]] = Field(min_length=1)
+    roles: dict[str, Role] = Field(min_length=1)
     egress: dict[str, Annotated[tuple[str, ...], Field(strict=False)]] = Field(default_factory=dict)
     sudo: bool = False
     subtasks: tuple[SubtaskUse, ...] = Field(min_length=1, strict=False)

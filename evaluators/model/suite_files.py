@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Annotated, Final
 
 from evaluators.model.oracle import WaitFor
+from evaluators.model.roles import place_of
 from foundation.errors import SpecError
 from foundation.files import digest_file
 
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from evaluators.catalogue import Vocabulary
     from evaluators.model.oracle import SetupEntry
     from evaluators.schema import Tool
-    from provisioning.protocols import Json, Kind
+    from provisioning.protocols import Json
+    from provisioning.resource import ResourceSpec
 
 SUITE_FILE: Final = "suite-file"
 """Mark of arguments that name a file or folder of the suite."""
@@ -52,7 +54,7 @@ def locate(folder: Path | None, name: str) -> Path:
 
 
 def digest_files(
-    setup: Iterable[SetupEntry], roles: Mapping[str, Kind], vocabulary: Vocabulary
+    setup: Iterable[SetupEntry], roles: Mapping[str, ResourceSpec], vocabulary: Vocabulary
 ) -> dict[str, str]:
     """Return the SHA-256 of every file that setup steps copy, by path in the suite's folder.
 
@@ -60,7 +62,7 @@ def digest_files(
 
     Args:
         setup: setup steps of a task.
-        roles: kind of each machine.
+        roles: what each role needs.
         vocabulary: vocabulary of the suite, with its folder.
     """
     if vocabulary.folder is None or vocabulary.setups is None:
@@ -70,8 +72,8 @@ def digest_files(
     for step in setup:
         if isinstance(step, WaitFor):
             continue
-        kind = roles.get(step.on)
-        tool = vocabulary.setups.get(kind or "", {}).get(step.do)
+        place = place_of(roles, step.on)
+        tool = vocabulary.setups.get(place or "", {}).get(step.do)
         for name in () if tool is None else named_files(tool, step.args):
             digests |= {
                 str(path.relative_to(root)): digest_file(path) for path in _files(root, name)

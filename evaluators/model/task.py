@@ -14,13 +14,14 @@ from evaluators.model.parameter import (  # noqa: TC001  (pydantic reads it)
     Parameter,
     ParameterName,
 )
+from evaluators.model.roles import Role, kinds_of, place_of
 from evaluators.strict import SESSION, Name, Strict, is_empty
 from foundation.errors import SpecError
 from provisioning.egress.policy import read_destinations
-from provisioning.protocols import Kind
+from provisioning.registry import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 
 Difficulty = Literal["easy", "medium", "hard"]
@@ -130,7 +131,7 @@ class Task(Strict):
     id: Name
     instruction: str = Field(min_length=1)
     parameters: dict[ParameterName, Parameter] = Field(default_factory=dict, exclude_if=is_empty)
-    roles: dict[str, Annotated[Kind, Field(strict=False)]] = Field(min_length=1)
+    roles: dict[str, Role] = Field(min_length=1)
     egress: dict[str, Annotated[tuple[str, ...], Field(strict=False)]] = Field(
         default_factory=dict, exclude_if=is_empty
     )
@@ -151,7 +152,7 @@ class Task(Strict):
 
     @field_validator("roles")
     @classmethod
-    def _keep_session_free(cls, roles: dict[str, Kind]) -> dict[str, Kind]:
+    def _keep_session_free(cls, roles: dict[str, Role]) -> dict[str, Role]:
         if SESSION in roles:
             raise PydanticCustomError("role", "'session' is not a machine and cannot be a role.")
         return roles
@@ -200,7 +201,8 @@ class Task(Strict):
 
     @model_validator(mode="after")
     def _require_a_desktop_for_sudo(self) -> Self:
-        if self.sudo and Kind.DESKTOP not in self.roles.values():
+        kinds = registry().kinds
+        if self.sudo and not any(kinds[spec.kind].has_sudo for spec in self.roles.values()):
             raise PydanticCustomError("sudo", "`sudo` is for desktops, and no role is one.")
         return self
 
@@ -227,17 +229,14 @@ class Task(Strict):
         """Nodes that earn credit: all except keep nodes."""
         return tuple(node for node in self.graph if node.mode is not Mode.KEEP)
 
+    @property
+    def kinds(self) -> dict[str, str]:
+        """The kind of each role."""
+        return kinds_of(self.roles)
+
     def place_of(self, role: str | None) -> str | None:
-        """Return the place of a role: ``desktop``, ``phone``, ``session``; None if unknown."""
+        """Return the place of a role: its kind, or ``session``; None if it is unknown."""
         return place_of(self.roles, role)
-
-
-def place_of(roles: Mapping[str, Kind], role: str | None) -> str | None:
-    """Return the place of a role: ``desktop``, ``phone``, ``session``; None if unknown."""
-    if role is None or role == SESSION:
-        return SESSION
-    kind = roles.get(role)
-    return None if kind is None else kind.value
 
 
 def _twice(names: Sequence[str]) -> list[str]:

@@ -12,7 +12,7 @@ from evaluators.model.placeholders import (
     substitute,
 )
 from evaluators.model.resources import INTEGER, NUMBER
-from evaluators.model.task import place_of
+from evaluators.model.roles import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

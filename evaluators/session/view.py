@@ -8,7 +8,7 @@ from evaluators.machine_view import MachineView
 from evaluators.phone.view import PhoneView
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import EvaluationError, GuestCallError, UnknownNameError
-from provisioning.protocols import Kind
+from provisioning.resource import PHONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evaluators.readers.reading import Reader
     from evaluators.session.answers import SessionView
     from foundation.clock import Clock
-    from provisioning.protocols import Machine
+    from provisioning.protocols import Machine, Reachable
 
 _GSETTINGS = "/usr/bin/gsettings"
 
@@ -37,6 +37,7 @@ class CrossView:
     Args:
         session: the session with the answer.
         machines: machines by role.
+        services: resources that are reached over TCP, by role.
         timeout_s: total time limit of all reads through this view.
         clock: clock for the time limit.
         reader: reader of documents; by default the one of the process.
@@ -47,6 +48,7 @@ class CrossView:
         session: SessionView,
         machines: Mapping[str, Machine],
         *,
+        services: Mapping[str, Reachable] | None = None,
         timeout_s: float,
         clock: Clock = SYSTEM_CLOCK,
         reader: Reader | None = None,
@@ -54,6 +56,7 @@ class CrossView:
         self._session = session
         self._reader = reader
         self._machines = machines
+        self._services = services or {}
         self._timeout_s = timeout_s
         self._clock = clock
         self._views: dict[str, MachineView] = {}
@@ -93,10 +96,28 @@ class CrossView:
         """
         if role not in self._phones:
             machine = self._find(role)
-            if machine.info.kind is not Kind.PHONE:
+            if machine.info.kind != PHONE:
                 raise EvaluationError(f"{role} is not a phone.")
             self._phones[role] = PhoneView(machine, timeout_s=self._timeout_s, clock=self._clock)
         return self._phones[role]
+
+    def endpoint(self, role: str, port: int) -> tuple[str, int]:
+        """Return where this host reaches a service, to ask it what machines have done there.
+
+        Args:
+            role: role of the service.
+            port: the port that machines see.
+
+        Raises:
+            UnknownNameError: the task has no such service.
+            EvaluationError: the service has no such port.
+        """
+        if role not in self._services:
+            raise UnknownNameError.of("service", role, self._services)
+        endpoints = self._services[role].endpoints
+        if port not in endpoints:
+            raise EvaluationError(f"The service {role} has no port {port}.")
+        return endpoints[port]
 
     def gsetting(self, role: str, schema: str, key: str) -> str:
         """Return a setting of a desktop's user, with text unquoted.

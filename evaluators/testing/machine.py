@@ -21,7 +21,8 @@ from foundation.logging import suppress_logged
 from provisioning.probe.errors import ProbeError
 from provisioning.probe.serving.params import Params
 from provisioning.probe.system import files
-from provisioning.protocols import FileStat, Kind, MachineInfo
+from provisioning.protocols import FileStat, MachineInfo
+from provisioning.resource import DESKTOP
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -161,7 +162,7 @@ class ScratchMachine:
         clock: Clock | None = None,
         frame_s: float = 0.0,
         *,
-        kind: Kind = Kind.DESKTOP,
+        kind: str = DESKTOP,
     ) -> None:
         self.info = MachineInfo(
             machine_id="scratch",

@@ -13,7 +13,7 @@ from evaluators.testing.shell import TableShell
 from foundation.clock import FakeClock
 from foundation.errors import GuestCallError
 from foundation.process import CommandResult
-from provisioning.protocols import Kind
+from provisioning.resource import PHONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -107,5 +107,5 @@ class _Phone(ScratchMachine):
     """The phone of a session, with a table of commands' results."""
 
     def __init__(self, fixture: SessionFixture) -> None:
-        super().__init__(fixture.phone_files.folder, fixture.phone_files.frames, kind=Kind.PHONE)
+        super().__init__(fixture.phone_files.folder, fixture.phone_files.frames, kind=PHONE)
         self.run = fixture.shell.run

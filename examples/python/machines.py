@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 
-from mesocosm import get_settings, open_fleet
-from provisioning.protocols import Kind
+from mesocosm import ResourceSpec, get_settings, open_fleet
 
 
 def main(fleet: str = "real") -> None:
     """Write a file on a desktop and reset the desktop, which removes the file."""
     machine_fleet = open_fleet(fleet, get_settings())
-    with machine_fleet.acquire({"desktop": Kind.DESKTOP}, ttl_s=600) as lease:
+    with machine_fleet.acquire({"desktop": ResourceSpec("desktop")}, ttl_s=600) as lease:
         desktop = lease.environment.machines["desktop"]
         path = f"{desktop.info.home}/note.txt"
         desktop.files.put(path, b"hello")

@@ -1,10 +1,11 @@
-"""The image of controller and worker: base, project source, dependencies, adb, qemu-img."""
+"""The image of controller and worker: base, project source, extensions, dependencies, adb, qemu-img."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foundation.extensions import source_of, split_extensions
 from foundation.settings import REPOSITORY
 from images.distribution import host_distribution
 from images.dockerfile import DockerRecipe
@@ -28,8 +29,11 @@ _PROJECT = ("pyproject.toml", "setup.py", "README.md")
 
 
 def controller_recipe(settings: Settings) -> DockerRecipe:
-    """Return the recipe; its digest changes with every source file of the project."""
-    del settings
+    """Return the recipe; its digest changes with every source file of the project and of extensions.
+
+    Raises:
+        SettingsError: an extension has no source.
+    """
     source = [name for name in (*_LAYERS, *_PROJECT) if (REPOSITORY / name).exists()]
     return DockerRecipe(
         name="controller",
@@ -39,5 +43,16 @@ def controller_recipe(settings: Settings) -> DockerRecipe:
             "requirements.lock": REPOSITORY / "requirements.lock",
             **{name: REPOSITORY / "appliance/bringup" / name for name in _INSTALLER},
             **{f"src/{name}": REPOSITORY / name for name in source},
+            **_extensions(settings.extensions),
         },
     )
+
+
+def _extensions(names: str) -> dict[str, Path]:
+    """Return the sources of extensions outside this project, by path in the build context."""
+    sources = {source_of(name) for name in split_extensions(names)}
+    return {
+        f"src/extensions/{source.name}": source
+        for source in sorted(sources)
+        if source.parent != REPOSITORY or source.name not in _LAYERS
+    }

@@ -16,6 +16,7 @@ from images.recipe import Product
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from foundation.settings import Settings
     from images.recipe import Image, Report
 
 NAME, VERSION = "@novnc/novnc", "1.7.0"
@@ -34,6 +35,12 @@ _FAIL_FAST_OPTIONS = (
     "--ignore-scripts",
     "--loglevel=error",
 )
+
+
+def novnc_recipe(settings: Settings) -> NovncRecipe:
+    """Return the recipe, which is the same on every host."""
+    del settings
+    return NovncRecipe()
 
 
 class NovncRecipe:

@@ -9,6 +9,7 @@ from provisioning.desktop.obstruction import find_obstruction
 from provisioning.links.commands import LinkCommands
 from provisioning.links.files_over_link import LinkFiles
 from provisioning.links.guest_io import LinkInput, LinkScreen, LinkTree
+from provisioning.reach.guest import GuestReach
 from provisioning.reset.digests import take_digest
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from foundation.clock import Clock
     from foundation.process import CommandResult
     from provisioning.links.client import LinkClient
+    from provisioning.links.transport import Transport
     from provisioning.machine_folder import MachineFolder
     from provisioning.machine_record import MachineRecord
     from provisioning.protocols import Input, MachineInfo, Screen, StateSummary
@@ -45,6 +47,7 @@ class ProbedDesktop(ABC):
         self._record = record
         self._clock = clock
         self._link: LinkClient | None = None
+        self._reach = GuestReach(self._open_streams, name=record.machine_id)
 
     @property
     def info(self) -> MachineInfo:
@@ -69,6 +72,11 @@ class ProbedDesktop(ABC):
             LinkClosedError, LinkTimeoutError: the probe does not answer.
         """
         return self._open()
+
+    @property
+    def reach(self) -> GuestReach:
+        """Return which services it reaches."""
+        return self._reach
 
     @property
     def files(self) -> LinkFiles:
@@ -121,7 +129,12 @@ class ProbedDesktop(ABC):
         return find_obstruction(self.link, self.info.user)
 
     def release(self) -> None:
-        """Close the link, so that another process can use the machine, which keeps running."""
+        """Close link and streams, so that another process can use the machine, which keeps running."""
+        self._reach.close()
+        self.close_link()
+
+    def close_link(self) -> None:
+        """Close the link; the next use opens another."""
         if self._link is not None:
             self._link.close()
             self._link = None
@@ -131,6 +144,17 @@ class ProbedDesktop(ABC):
         if self._link is None or self._link.is_closed:
             self._link = self._connect()
         return self._link
+
+    @abstractmethod
+    def _open_streams(self, nonce: bytes) -> Transport:
+        """Start the guest's end of a session of streams, and connect to it.
+
+        Args:
+            nonce: what the guest's end shall begin with.
+
+        Raises:
+            LinkError: the guest does not answer.
+        """
 
     @abstractmethod
     def _connect(self) -> LinkClient:

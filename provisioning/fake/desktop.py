@@ -20,10 +20,10 @@ from provisioning.protocols import (
     Element,
     FileStat,
     Json,
-    Kind,
     MachineInfo,
     StateKind,
 )
+from provisioning.resource import DESKTOP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -125,7 +125,7 @@ class FakeDesktop(FakeMachine[DesktopState]):
     ) -> None:
         info = MachineInfo(
             machine_id,
-            Kind.DESKTOP,
+            DESKTOP,
             "fake",
             "desktop:fake",
             "0" * 64,

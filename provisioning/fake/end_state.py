@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from provisioning.fake.machine import FakeMachine, FakeState
-    from provisioning.protocols import Kind
 
 _STATE = "state.json"
 _LEFT_OUT = {"judge", "received"}
@@ -41,7 +40,7 @@ def keep_fake(machine: FakeMachine[Any], folder: Path) -> None:
     (folder / META).write_text(record.model_dump_json(indent=1))
 
 
-def kind_of_kept(folder: Path) -> Kind:
+def kind_of_kept(folder: Path) -> str:
     """Return the kind of the machine kept in a folder.
 
     Raises:

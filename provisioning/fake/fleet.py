@@ -8,15 +8,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from foundation.clock import SYSTEM_CLOCK, Clock
-from foundation.errors import LeaseExpiredError
+from foundation.errors import LeaseExpiredError, UnknownNameError
 from provisioning.fake.desktop import FakeDesktop
 from provisioning.fake.end_state import kind_of_kept, load_fake
 from provisioning.fake.phone import FakePhone
 from provisioning.lease import LEASE_S, Environment
-from provisioning.protocols import READY, Kind
+from provisioning.protocols import READY
+from provisioning.resource import DESKTOP, PHONE, ResourceSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
     from typing import Self
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from foundation.cancel import CancelToken
 
 FakeMachines = dict[str, FakeDesktop | FakePhone]
+
+_KINDS: Mapping[str, type[FakeDesktop | FakePhone]] = {DESKTOP: FakeDesktop, PHONE: FakePhone}
 
 
 class FakeLease:
@@ -126,8 +129,9 @@ class FakeFleet:
 
     Attributes:
         leased: number of open leases.
-        machines: all machines made, by kind and number.
-        unkept: why machines of a kind cannot be kept, for the kinds that cannot.
+        machines: all machines made, by key of their specification and number.
+        announced: what was last announced.
+        unkept: why machines cannot be kept, for the kinds that cannot.
     """
 
     def __init__(
@@ -139,15 +143,16 @@ class FakeFleet:
         self._prepare = prepare
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
-        self._in_use: set[tuple[Kind, int]] = set()
+        self._in_use: set[tuple[str, int]] = set()
         self.leased = 0
         self.deadline_s = 0.0
-        self.unkept: dict[Kind, str] = {}
-        self.machines: dict[tuple[Kind, int], FakeDesktop | FakePhone] = {}
+        self.unkept: dict[str, str] = {}
+        self.announced: tuple[ResourceSpec, ...] = ()
+        self.machines: dict[tuple[str, int], FakeDesktop | FakePhone] = {}
 
     def acquire(
         self,
-        roles: Mapping[str, Kind],
+        resources: Mapping[str, ResourceSpec],
         ttl_s: float = LEASE_S,
         *,
         cancel: CancelToken | None = None,
@@ -155,13 +160,14 @@ class FakeFleet:
         """Lease one rewound machine per role.
 
         Raises:
+            UnknownNameError: there are no fake machines of a kind.
             SnapshotMissingError: a test deleted the snapshot.
         """
         if cancel is not None:
             cancel.check()
         self.deadline_s = ttl_s
         with self._lock:
-            keys = {role: self._reserve(kind) for role, kind in roles.items()}
+            keys = {role: self._reserve(spec) for role, spec in resources.items()}
             self.leased += 1
         machines = {role: self.machines[key] for role, key in keys.items()}
         on_release = partial(self._take_back, frozenset(keys.values()))
@@ -173,9 +179,13 @@ class FakeFleet:
             on_release()
             raise
 
-    def unkeepable_reason(self, kind: Kind) -> str:
+    def announce(self, specs: Sequence[ResourceSpec]) -> None:
+        """Remember what will be acquired next, for tests."""
+        self.announced = tuple(specs)
+
+    def unkeepable_reason(self, spec: ResourceSpec) -> str:
         """Return why machines of a kind cannot be kept, as set by a test; empty if they can."""
-        return self.unkept.get(kind, "")
+        return self.unkept.get(spec.kind, "")
 
     def start_kept(self, folders: Mapping[str, Path]) -> FakeLease:
         """Lease new machines in the kept states.
@@ -186,8 +196,7 @@ class FakeFleet:
         machines: FakeMachines = {}
         for role, folder in folders.items():
             kind = kind_of_kept(folder)
-            make = FakeDesktop if kind is Kind.DESKTOP else FakePhone
-            machine = make(f"{kind}-kept", self._clock)
+            machine = _KINDS[kind](f"{kind}-kept", self._clock)
             load_fake(machine, folder)
             machine.save(READY)  # the lease starts from this state
             machines[role] = machine
@@ -196,24 +205,25 @@ class FakeFleet:
         on_release = partial(self._take_back, frozenset())
         return FakeLease(f"lease-{next(self._numbers)}", machines, LEASE_S, self._clock, on_release)
 
-    def _take_back(self, keys: frozenset[tuple[Kind, int]]) -> None:
+    def _take_back(self, keys: frozenset[tuple[str, int]]) -> None:
         with self._lock:
             self.leased -= 1
             self._in_use -= keys
 
-    def _reserve(self, kind: Kind) -> tuple[Kind, int]:
-        """Reserve the first machine of a kind that is not leased; return its key."""
-        index = next(number for number in itertools.count() if (kind, number) not in self._in_use)
-        self._machine(kind, index)
-        self._in_use.add((kind, index))
-        return kind, index
+    def _reserve(self, spec: ResourceSpec) -> tuple[str, int]:
+        """Reserve the first machine of a specification that is not leased; return its key."""
+        key = spec.key
+        index = next(number for number in itertools.count() if (key, number) not in self._in_use)
+        if (key, index) not in self.machines:
+            self.machines[key, index] = self._make(spec.kind, index)
+        self._in_use.add((key, index))
+        return key, index
 
-    def _machine(self, kind: Kind, index: int) -> FakeDesktop | FakePhone:
-        if (kind, index) not in self.machines:
-            make = FakeDesktop if kind is Kind.DESKTOP else FakePhone
-            machine = make(f"{kind}-fake{index}", self._clock)
-            if self._prepare is not None:
-                self._prepare(machine)
-            machine.save(READY)
-            self.machines[kind, index] = machine
-        return self.machines[kind, index]
+    def _make(self, kind: str, index: int) -> FakeDesktop | FakePhone:
+        if kind not in _KINDS:
+            raise UnknownNameError.of("kind of fake machine", kind, _KINDS)
+        machine = _KINDS[kind](f"{kind}-fake{index}", self._clock)
+        if self._prepare is not None:
+            self._prepare(machine)
+        machine.save(READY)
+        return machine

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 from foundation.errors import GuestCallError, LinkClosedError, SnapshotMissingError
 from foundation.process import CommandResult
 from provisioning.fake.faults import Faults
+from provisioning.fake.reach import FakeReach
 from provisioning.protocols import (
     End,
     EndCause,
@@ -75,6 +76,7 @@ class FakeMachine(ABC, Generic[S]):
         reset_s: reported duration of a rewind.
 
     Attributes:
+        reach: the services that it could reach.
         reports_stillness: whether it reports that its screen is still; otherwise its screen is watched
             for a while after each action, like a real machine's.
     """
@@ -86,6 +88,7 @@ class FakeMachine(ABC, Generic[S]):
         self.state = copy.deepcopy(state)
         self.clock = clock
         self.faults = Faults()
+        self.reach = FakeReach()
         self._reset_s = reset_s
         self._saved: dict[str, S] = {}
         self._running = True

@@ -11,7 +11,8 @@ from foundation.errors import GuestCallError, InvalidActionError
 from provisioning.fake.canvas import draw
 from provisioning.fake.end_state import keep_fake
 from provisioning.fake.machine import FakeMachine, FakeState
-from provisioning.protocols import Bounds, Button, Element, Json, Kind, MachineInfo, StateKind
+from provisioning.protocols import Bounds, Button, Element, Json, MachineInfo, StateKind
+from provisioning.resource import PHONE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,7 +96,7 @@ class FakePhone(FakeMachine[PhoneState]):
     ) -> None:
         info = MachineInfo(
             machine_id,
-            Kind.PHONE,
+            PHONE,
             "fake",
             "phone:fake",
             "0" * 64,

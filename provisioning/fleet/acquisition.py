@@ -28,8 +28,9 @@ from provisioning.machine_state import MachineState
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from provisioning.handle import HostMachine, MachineHandle
-    from provisioning.protocols import Kind, ResetReport
+    from provisioning.handle import HostResource, MachineHandle
+    from provisioning.protocols import ResetReport
+    from provisioning.resource import ResourceSpec
 
 _log = logging.getLogger(__name__)
 
@@ -58,10 +59,10 @@ class Acquisition:
         self._host = HostWatch(parts.backends, parts.clock, parts.say)
         forks_first = parts.settings.desktop_reset == "fork"
         methods = (FORK_FIRST if forks_first else REWIND_FIRST) if may_fork else NO_FORK
-        self._failures: dict[Kind, Failures] = {}
+        self._failures: dict[ResourceSpec, Failures] = {}
         self._search = Search(parts, lease_id, methods, self._failures, self._cancel)
 
-    def take(self, kinds: Sequence[Kind]) -> list[AcquiredMachine]:
+    def take(self, specs: Sequence[ResourceSpec]) -> list[AcquiredMachine]:
         """Acquire machines, each claimed, at its snapshot and verified.
 
         A machine whose reset is not exact is discarded, counted, and replaced; one whose host
@@ -72,7 +73,7 @@ class Acquisition:
             RequirementError: the hypervisor or the Docker engine does not answer.
             CancelledError: the call was cancelled; no machine is held.
         """
-        sources = self._search.find_all(kinds)
+        sources = self._search.find_all(specs)
         taken: list[AcquiredMachine] = []
         try:
             while sources:
@@ -80,11 +81,11 @@ class Acquisition:
                 source = sources.pop(0)
                 if self._search.is_outdated(source):
                     self._search.give_up(source)
-                    sources = [*self._search.find_all([source.kind]), *sources]
+                    sources = [*self._search.find_all([source.spec]), *sources]
                     continue
                 acquired = self._use(source)
                 if acquired is None:
-                    sources = [*self._search.find_all([source.kind]), *sources]
+                    sources = [*self._search.find_all([source.spec]), *sources]
                 else:
                     taken.append(acquired)
         except BaseException:
@@ -97,7 +98,7 @@ class Acquisition:
 
     def rewind(self, taken: AcquiredMachine) -> AcquiredMachine | None:
         """Reset a leased machine to its snapshot; on failure, let go of it and return None."""
-        source = MachineSource(taken.kind, AcquisitionMethod.REWIND)
+        source = MachineSource(taken.spec, AcquisitionMethod.REWIND)
         return self._verify(taken.handle, source, rewind_ready, is_fork=False)
 
     def undo(self, taken: AcquiredMachine) -> None:
@@ -121,7 +122,7 @@ class Acquisition:
             if self._is_host_failure(source, exc):
                 self._search.give_up(source)
                 return None
-            self._failures[source.kind].note(source, str(exc))
+            self._failures[source.spec].note(source, str(exc))
             if source.claimed is not None:
                 parts.inventory.discard(source.claimed.claim)
             if source.reservation is not None:
@@ -131,14 +132,14 @@ class Acquisition:
             self._search.give_up(source)
             raise
         if handle is None:
-            self._failures[source.kind].note(source, "There is no template to fork from.")
+            self._failures[source.spec].note(source, "There is no template to fork from.")
             return None
-        backend = parts.backends[source.kind]
+        backend = parts.backends.of(source.spec)
         if source.method in {AcquisitionMethod.WAKE, AcquisitionMethod.FORK} and isinstance(
             backend, ForkingBackend
         ):
 
-            def wake(machine: HostMachine) -> ResetReport:
+            def wake(machine: HostResource) -> ResetReport:
                 machine.power.start()
                 return backend.wake(machine)
 
@@ -149,7 +150,7 @@ class Acquisition:
         self,
         source: MachineSource,
         error: MesocosmError,
-        handle: MachineHandle[HostMachine] | None = None,
+        handle: MachineHandle[HostResource] | None = None,
     ) -> bool:
         """Return whether the host caused a failure; if it stays silent, release what is held.
 
@@ -157,7 +158,7 @@ class Acquisition:
             RequirementError: the host stays silent, or failed too often.
         """
         try:
-            return self._host.is_at_fault(source.kind, error)
+            return self._host.is_at_fault(source.spec, error)
         except BaseException:
             if handle is None:
                 self._search.give_up(source)
@@ -165,7 +166,7 @@ class Acquisition:
                 self._abandon(handle)
             raise
 
-    def _abandon(self, handle: MachineHandle[HostMachine]) -> None:
+    def _abandon(self, handle: MachineHandle[HostResource]) -> None:
         """Release a machine whose state is unknown; a half-woken fork is removed later."""
         record = handle.folder.read()
         if record is not None and record.state is MachineState.LEASED and not record.is_fork:
@@ -173,13 +174,13 @@ class Acquisition:
         self._parts.ledger.set_holder(handle.folder.machine_id, "")
         handle.release()
 
-    def _open(self, source: MachineSource) -> MachineHandle[HostMachine] | None:
+    def _open(self, source: MachineSource) -> MachineHandle[HostResource] | None:
         parts = self._parts
         if source.method is AcquisitionMethod.FORK and source.reservation is not None:
-            return parts.pool.start(source.kind, source.reservation, cancel=self._cancel)
+            return parts.pool.start(source.spec, source.reservation, cancel=self._cancel)
         if source.method is AcquisitionMethod.MAKE:
-            parts.say(f"making a {source.kind.value}: one-time boot")
-            handle = parts.backends[source.kind].make(parts.say, cancel=self._cancel)
+            parts.say(f"making a {source.spec}: one-time boot")
+            handle = parts.backends.of(source.spec).make(parts.say, cancel=self._cancel)
         elif source.claimed is not None:
             handle = parts.inventory.open(source.claimed)
         else:
@@ -190,9 +191,9 @@ class Acquisition:
 
     def _verify(
         self,
-        handle: MachineHandle[HostMachine],
+        handle: MachineHandle[HostResource],
         source: MachineSource,
-        reset: Callable[[HostMachine], ResetReport],
+        reset: Callable[[HostResource], ResetReport],
         *,
         is_fork: bool,
     ) -> AcquiredMachine | None:
@@ -200,7 +201,7 @@ class Acquisition:
 
         If its host failed, the machine is released and stays.
         """
-        parts, machine_id, kind = self._parts, handle.folder.machine_id, source.kind.value
+        parts, machine_id, kind = self._parts, handle.folder.machine_id, source.spec.kind
         parts.ledger.set_holder(machine_id, self._lease_id)
         try:
             with log_context(machine=machine_id):
@@ -214,7 +215,7 @@ class Acquisition:
                 return None
             path = "fork" if is_fork else "rewind"
             record("resets_total", kind=kind, path=path, result=exc.code)
-            self._failures.setdefault(source.kind, Failures()).note(source, str(exc))
+            self._failures.setdefault(source.spec, Failures()).note(source, str(exc))
             _log.info("%s is discarded: %s", machine_id, exc)
             parts.say(f"{machine_id} is discarded: {exc.brief}")
             parts.inventory.discard(handle.claim)
@@ -225,4 +226,4 @@ class Acquisition:
         record("resets_total", kind=kind, path=report.path, result="ok")
         record("rewind_seconds", report.seconds, kind=kind, path=report.path)
         handle.folder.mark(MachineState.LEASED)
-        return AcquiredMachine(source.kind, handle, report, is_fork)
+        return AcquiredMachine(source.spec, handle, report, is_fork)

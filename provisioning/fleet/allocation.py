@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from provisioning.fleet.ledger import Ledger
-    from provisioning.protocols import Kind
+    from provisioning.resource import ResourceSpec
 
 HOST_MIB = 2048
 """Memory kept for the host itself, Docker, the services and Prometheus; never reserved for machines."""
@@ -64,66 +64,68 @@ class Allocation:
         self._ledger = ledger
         self._memory = memory
 
-    def try_reserve(self, lease_id: str, needs: Sequence[tuple[Kind, int]]) -> list[int] | None:
+    def try_reserve(
+        self, lease_id: str, needs: Sequence[tuple[ResourceSpec, int]]
+    ) -> list[int] | None:
         """Reserve memory for machines to be made: for all of them or for none.
 
         Args:
             lease_id: the lease to reserve for.
-            needs: kind and MiB of each machine.
+            needs: specification and MiB of each machine.
 
         Returns:
             The number of each reservation, or None if they do not fit.
         """
-        needed_mib = sum(mib for _kind, mib in needs)
+        needed_mib = sum(mib for _spec, mib in needs)
         total_mib, available_mib = self._memory()
         # In addition to reservations: other programs may use more than the host's share.
         if needed_mib + _SPARE_MIB > available_mib:
             return None
-        rows = [(kind.value, mib) for kind, mib in needs]
+        rows = [(spec.key, mib) for spec, mib in needs]
         return self._ledger.reserve(lease_id, rows, limit_mib=total_mib - HOST_MIB)
 
-    def has_turn(self, lease_id: str, kind: Kind | None = None) -> bool:
+    def has_turn(self, lease_id: str, spec: ResourceSpec | None = None) -> bool:
         """Return whether no earlier lease is waiting.
 
         Args:
             lease_id: the requesting lease.
-            kind: counts only leases that wait for this kind; by default, all that wait.
+            spec: counts only leases that wait for this specification; by default, all that wait.
         """
         for row in self._ledger.leases():
             if row.lease_id == lease_id:
                 break
-            if row.is_waiting and (kind is None or kind.value in row.kinds):
+            if row.is_waiting and (spec is None or spec.key in row.specs):
                 return False
         return True
 
-    def require_possible(self, needs: Sequence[tuple[Kind, int]]) -> None:
+    def require_possible(self, needs: Sequence[tuple[ResourceSpec, int]]) -> None:
         """Check that machines would fit if nothing else ran.
 
         Raises:
             MachineError: they would not fit.
         """
-        if sum(mib for _kind, mib in needs) > self._memory()[0] - HOST_MIB:
+        if sum(mib for _spec, mib in needs) > self._memory()[0] - HOST_MIB:
             raise self.no_memory(needs, "This exceeds the host's memory even if nothing else runs.")
 
     def waiting(self) -> list[str]:
-        """Return the kinds of the machines that leases wait for."""
-        return [kind for row in self._ledger.leases() if row.is_waiting for kind in row.kinds]
+        """Return the specifications, as text, of the machines that leases wait for."""
+        return [key for row in self._ledger.leases() if row.is_waiting for key in row.specs]
 
-    def describe_wait(self, kinds: Sequence[Kind]) -> str:
+    def describe_wait(self, specs: Sequence[ResourceSpec]) -> str:
         """Describe in one line what a lease waits for."""
         reserved_mib = sum(row.reserved_mib for row in self._ledger.machines())
         return (
-            f"waiting for a {' and a '.join(kind.value for kind in kinds)}: {reserved_mib} MiB of "
+            f"waiting for a {' and a '.join(map(str, specs))}: {reserved_mib} MiB of "
             f"{self._memory()[0]} are reserved for machines (`mesocosm machine list`)"
         )
 
-    def no_memory(self, needs: Sequence[tuple[Kind, int]], why: str) -> MachineError:
+    def no_memory(self, needs: Sequence[tuple[ResourceSpec, int]], why: str) -> MachineError:
         """Return the error for machines that do not fit."""
         reserved_mib = sum(row.reserved_mib for row in self._ledger.machines())
         total_mib, available_mib = self._memory()
-        wanted = ", ".join(f"{mib} MiB for a {kind.value}" for kind, mib in needs)
+        wanted = ", ".join(f"{mib} MiB for a {spec}" for spec, mib in needs)
         return MachineError(
-            f"There is not enough memory for another {needs[0][0].value}.",
+            f"There is not enough memory for another {needs[0][0]}.",
             details=f"Needed: {wanted}. Of {total_mib} MiB, {reserved_mib} are reserved for machines, "
             f"{HOST_MIB} for the host; {available_mib} MiB are available. {why}",
             resolution="Run fewer trials at once, stop machines (`mesocosm machine list`), or lower "

@@ -8,14 +8,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from foundation.cancel import CancelToken
-    from provisioning.handle import HostMachine, MachineHandle
+    from provisioning.handle import HostResource, MachineHandle
     from provisioning.machine_folder import MachineFolder
     from provisioning.machine_record import MachineRecord
     from provisioning.protocols import ResetReport
 
 
 class Backend(Protocol):
-    """A backend that provides machines of one kind."""
+    """A backend that provides the resources of one specification.
+
+    `provisioning.registry.BackendEntry` says how it is created.
+    """
 
     @property
     def machine_mib(self) -> int:
@@ -28,7 +31,7 @@ class Backend(Protocol):
 
     def make(
         self, say: Callable[[str], None], *, cancel: CancelToken | None = None
-    ) -> MachineHandle[HostMachine]:
+    ) -> MachineHandle[HostResource]:
         """Make a machine that is running, verified, and saved as ``ready``.
 
         A machine that fails is removed completely.
@@ -43,7 +46,7 @@ class Backend(Protocol):
         """
         ...
 
-    def attach(self, folder: MachineFolder, record: MachineRecord) -> HostMachine:
+    def attach(self, folder: MachineFolder, record: MachineRecord) -> HostResource:
         """Return the object for an existing machine, running or not.
 
         Raises:
@@ -85,7 +88,7 @@ class ForkingBackend(Protocol):
         """Return whether there is a template to start forks from."""
         ...
 
-    def ensure_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:
+    def ensure_template(self, machine: HostResource, say: Callable[[str], None]) -> None:
         """Create the template if it is missing; if that fails, there are just no forks.
 
         Args:
@@ -96,7 +99,7 @@ class ForkingBackend(Protocol):
 
     def start_standby(
         self, *, is_rehearsed: bool = True, cancel: CancelToken | None = None
-    ) -> MachineHandle[HostMachine] | None:
+    ) -> MachineHandle[HostResource] | None:
         """Prepare a standby fork, ready to be woken; return None if there is no template.
 
         Args:
@@ -117,7 +120,7 @@ class ForkingBackend(Protocol):
         """
         ...
 
-    def wake(self, machine: HostMachine) -> ResetReport:
+    def wake(self, machine: HostResource) -> ResetReport:
         """Turn a standby fork into a verified copy of its template.
 
         Raises:
@@ -140,13 +143,4 @@ class Pausable(Protocol):
         Raises:
             MesocosmError: the reset failed; the machine must not be used.
         """
-        ...
-
-
-@runtime_checkable
-class SelectiveBackend(Protocol):
-    """A backend that combines several backends, one of which is chosen."""
-
-    def is_leasable(self, record: MachineRecord) -> bool:
-        """Return whether a machine is of the chosen backend; others stay but are not leased."""
         ...

@@ -13,15 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from provisioning.fleet.backend import Backend
+    from provisioning.fleet.backends import Backends
     from provisioning.fleet.sources import FleetParts
-    from provisioning.protocols import Kind
+    from provisioning.resource import ResourceSpec
 
 
-def unkeepable_reason(backend: Backend | None, kind: Kind) -> str:
-    """Return why machines of a kind cannot be kept, in one sentence; empty if they can."""
-    if backend is None or not isinstance(backend, EndStateBackend):
-        return f"machines of the kind {kind.value} cannot be saved here"
+def unkeepable_reason(backends: Backends, spec: ResourceSpec) -> str:
+    """Return why machines cannot be kept, in one sentence; empty if they can."""
+    backend: object = backends.of(spec)
+    if not isinstance(backend, EndStateBackend):
+        return f"machines of the kind {spec.kind} cannot be saved here"
     return backend.unkeepable_reason()
 
 
@@ -56,10 +57,11 @@ def _start(parts: FleetParts, lease_id: str, folder: Path) -> AcquiredMachine:
             f"There is no kept machine in {folder}.",
             resolution="It was removed, or made by an older version; run the trial again.",
         )
-    backend = parts.backends.get(record.kind)
+    backend = parts.backends.of_record(record)
     if backend is None or not isinstance(backend, EndStateBackend):
         raise UnsupportedError(f"Kept machines of the kind {record.kind} cannot be started here.")
-    needs = [(record.kind, backend.reserved_mib(record))]
+    spec = parts.backends.spec_of(record)
+    needs = [(spec, backend.reserved_mib(record))]
     numbers = parts.allocation.try_reserve(lease_id, needs)
     if numbers is None:
         raise parts.allocation.no_memory(needs, "A kept machine needs its own RAM.")
@@ -72,4 +74,4 @@ def _start(parts: FleetParts, lease_id: str, folder: Path) -> AcquiredMachine:
     parts.ledger.bind(numbers[0], handle.folder.machine_id)
     parts.ledger.set_holder(handle.folder.machine_id, lease_id)
     seconds = parts.clock.monotonic_s() - start_s
-    return AcquiredMachine(record.kind, handle, ResetReport("kept", seconds), is_fork=True)
+    return AcquiredMachine(spec, handle, ResetReport("kept", seconds), is_fork=True)

@@ -10,13 +10,14 @@ import numpy as np
 
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import LinkProtocolError, MesocosmError
-from provisioning.protocols import Kind
+from provisioning.protocols import is_machine
+from provisioning.registry import registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from foundation.clock import Clock
-    from provisioning.protocols import Machine
+    from provisioning.protocols import Machine, Resource
 
 MAX_CLOCK_OFF_S = 0.5
 MAX_PING_S = 2.0
@@ -38,19 +39,24 @@ class Health:
     detail: str
 
 
-def check(machine: Machine, *, clock: Clock = SYSTEM_CLOCK) -> list[Health]:
+def check(machine: Resource, *, clock: Clock = SYSTEM_CLOCK) -> list[Health]:
     """Check link, clock, screen and disk; a check that cannot be performed counts as failed.
 
+    Of a resource that no agent acts on, check only whether it runs.
+
     Args:
-        machine: a running machine that the caller holds.
+        machine: a running machine or other resource that the caller holds.
         clock: reference for the machine's clock.
     """
+    if not is_machine(machine):
+        is_running = machine.power.is_running()
+        return [Health("power", is_running, "it runs" if is_running else "it does not run")]
     checks: dict[str, Callable[[], Health]] = {
         "link": lambda: _check_link(machine, clock),
         "clock": lambda: _check_clock(machine, clock),
         "screen": lambda: _check_screen(machine),
     }
-    if machine.info.kind is Kind.DESKTOP:
+    if registry().kind(machine.info.kind).runs_probe:
         checks["disk"] = lambda: _check_disk(machine)
     findings = []
     for name, look in checks.items():

@@ -6,23 +6,23 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from foundation.errors import MesocosmError
+from foundation.errors import MesocosmError, RequirementError
 from foundation.logging import suppress_logged
-from provisioning.fleet.backend import ForkingBackend, SelectiveBackend
+from provisioning.fleet.backend import ForkingBackend
 from provisioning.handle import MachineHandle
 from provisioning.machine_folder import find_folder, iter_folders
 from provisioning.machine_state import MachineState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from foundation.settings import Settings
-    from provisioning.fleet.backend import Backend
+    from provisioning.fleet.backends import Backends
     from provisioning.fleet.ledger import Ledger
-    from provisioning.handle import HostMachine
+    from provisioning.handle import HostResource
     from provisioning.machine_folder import MachineClaim, MachineFolder
     from provisioning.machine_record import MachineRecord
-    from provisioning.protocols import Kind
+    from provisioning.resource import ResourceSpec
 
 _log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ class Inventory:
 
     Args:
         settings: locates the machines.
-        backends: backend of each kind.
+        backends: backends of the machines.
         ledger: updated when a machine is removed.
         judges_images: False treats every machine as current.
     """
@@ -48,7 +48,7 @@ class Inventory:
     def __init__(
         self,
         settings: Settings,
-        backends: Mapping[Kind, Backend],
+        backends: Backends,
         ledger: Ledger,
         *,
         judges_images: bool = True,
@@ -71,33 +71,40 @@ class Inventory:
         records = [folder.read() for folder in iter_folders(self._settings)]
         return [record for record in records if record is not None]
 
-    def count(self, kind: Kind, state: MachineState) -> int:
-        """Return the number of offered machines of a kind in a state."""
+    def count(self, spec: ResourceSpec, state: MachineState) -> int:
+        """Return the number of offered machines of a specification in a state."""
+        return sum(record.state is state and self._is_of(record, spec) for record in self.records())
+
+    def count_lasting(self, spec: ResourceSpec) -> int:
+        """Return the number of machines that can be leased now or once their lease ends."""
         return sum(
-            record.kind is kind and record.state is state and self.is_offered(record)
+            self._is_of(record, spec)
+            and (
+                record.state in {MachineState.READY, MachineState.WAITING}
+                or (record.state is MachineState.LEASED and not record.is_fork)
+            )
             for record in self.records()
         )
 
-    def are_all_leased(self, kind: Kind) -> bool:
-        """Return whether there are saved machines of a kind and all of them are in use."""
+    def are_all_leased(self, spec: ResourceSpec) -> bool:
+        """Return whether there are saved machines of a specification and all of them are in use."""
         mine = [
             folder
             for folder in iter_folders(self._settings)
             if (record := folder.read()) is not None
-            and record.kind is kind
             and not record.is_fork
             and record.state is not MachineState.STARTING
-            and self.is_offered(record)
+            and self._is_of(record, spec)
             and self.fits(record)
         ]
         return bool(mine) and all(folder.is_claimed() for folder in mine)
 
-    def claim_reusable(self, kind: Kind) -> Iterator[Claimed]:
-        """Claim the unused saved machines of a kind, one after the other.
+    def claim_reusable(self, spec: ResourceSpec) -> Iterator[Claimed]:
+        """Claim the unused saved machines of a specification, one after the other.
 
         Unusable machines are removed on the way. The caller must release each claim.
         """
-        for claimed in self._claim_all(kind):
+        for claimed in self._claim_all(spec):
             record = claimed.record
             if record.is_fork and record.state is MachineState.WAITING and self.fits(record):
                 claimed.claim.release()
@@ -106,12 +113,12 @@ class Inventory:
             else:
                 yield claimed
 
-    def claim_standby(self, kind: Kind) -> Iterator[Claimed]:
-        """Claim the standby forks of a kind, one after the other.
+    def claim_standby(self, spec: ResourceSpec) -> Iterator[Claimed]:
+        """Claim the standby forks of a specification, one after the other.
 
         Forks whose process has ended are removed on the way. The caller must release each claim.
         """
-        for claimed in self._claim_all(kind):
+        for claimed in self._claim_all(spec):
             if claimed.record.state is not MachineState.WAITING or not self.fits(claimed.record):
                 claimed.claim.release()
             elif self.is_up(claimed.record):
@@ -119,14 +126,23 @@ class Inventory:
             else:
                 self.discard(claimed.claim)
 
-    def open(self, claimed: Claimed) -> MachineHandle[HostMachine]:
+    def open(self, claimed: Claimed) -> MachineHandle[HostResource]:
         """Return the machine of a claim.
 
         Raises:
             MesocosmError: something it needs, such as its image, is gone.
         """
-        machine = self._backends[claimed.record.kind].attach(claimed.claim.folder, claimed.record)
+        machine = self.attach(claimed.claim.folder, claimed.record)
         return MachineHandle(machine, claimed.claim)
+
+    def attach(self, folder: MachineFolder, record: MachineRecord) -> HostResource:
+        """Return the object for an existing machine.
+
+        Raises:
+            RequirementError: its backend is not available now.
+            MesocosmError: something it needs, such as its image, is gone.
+        """
+        return attach(self._backends, folder, record)
 
     def discard(self, claim: MachineClaim) -> None:
         """Remove a machine in any state, and release the claim."""
@@ -140,38 +156,38 @@ class Inventory:
         record = folder.read()
         state = record.state.value if record else "without a record"
         _log.info("removing %s, which is %s", folder.machine_id, state)
-        backend = self._backends.get(record.kind) if record else None
-        if backend is not None and record is not None:
+        if record is not None:
             with suppress_logged(_log, f"delete {folder.machine_id}", MesocosmError):
-                backend.attach(folder, record).delete()
-        for other in self._backends.values():
-            other.remove_by_id(folder.machine_id)
+                self.attach(folder, record).delete()
+        for backend in self._backends.opened():
+            backend.remove_by_id(folder.machine_id)
         folder.remove()
         self._ledger.free(folder.machine_id)
 
     def remove_strays(self) -> list[str]:
         """End running machines without a folder; return one line for each."""
-        return [line for backend in self._backends.values() for line in backend.remove_strays()]
+        return [line for backend in self._backends.opened() for line in backend.remove_strays()]
 
     def fits(self, record: MachineRecord) -> bool:
         """Return whether a machine is current, that is, as its backend would make it now."""
-        backend = self._backends.get(record.kind)
+        backend = self._backends.of_record(record)
         return backend is not None and (not self._judges_images or backend.fits(record))
 
     def has_backend(self, record: MachineRecord) -> bool:
         """Return whether this fleet has a backend for machines like this one."""
-        return record.kind in self._backends
+        return self._backends.of_record(record) is not None
 
     def is_offered(self, record: MachineRecord) -> bool:
-        """Return whether a machine can be leased: it is of the chosen backend and distribution."""
-        backend = self._backends.get(record.kind)
-        if backend is None:
-            return False
-        return not isinstance(backend, SelectiveBackend) or backend.is_leasable(record)
+        """Return whether a machine can be leased: its backend is the chosen one of its kind."""
+        return self._backends.is_offered(record)
+
+    def spec_of(self, record: MachineRecord) -> ResourceSpec:
+        """Return the specification that a machine was made for."""
+        return self._backends.spec_of(record)
 
     def is_up(self, record: MachineRecord) -> bool:
         """Return whether a fork's process exists; True if its host does not answer."""
-        backend = self._backends.get(record.kind)
+        backend = self._backends.of_record(record)
         if backend is not None and isinstance(backend, ForkingBackend):
             doing = f"ask whether {record.machine_id} runs"
             with suppress_logged(_log, doing, MesocosmError):
@@ -180,15 +196,15 @@ class Inventory:
 
     def reserved_mib(self, record: MachineRecord) -> int:
         """Return the memory that a machine may use in its current state, MiB."""
-        backend = self._backends.get(record.kind)
+        backend = self._backends.of_record(record)
         if backend is None or record.state is MachineState.STOPPED:
             return 0
         return backend.reserved_mib(record)
 
-    def _claim_all(self, kind: Kind) -> Iterator[Claimed]:
+    def _claim_all(self, spec: ResourceSpec) -> Iterator[Claimed]:
         for folder in iter_folders(self._settings):
             record = folder.read()
-            if record is None or record.kind is not kind or not self.is_offered(record):
+            if record is None or not self._is_of(record, spec):
                 continue
             claim = folder.claim()
             if claim is None:
@@ -198,3 +214,24 @@ class Inventory:
                 claim.release()
             else:
                 yield Claimed(claim, record)
+
+    def _is_of(self, record: MachineRecord, spec: ResourceSpec) -> bool:
+        """Return whether a machine can be leased for a specification."""
+        if record.kind != spec.kind or not self.is_offered(record):
+            return False
+        return self._backends.spec_of(record) == spec
+
+
+def attach(backends: Backends, folder: MachineFolder, record: MachineRecord) -> HostResource:
+    """Return the object for an existing machine, which the caller releases.
+
+    Raises:
+        RequirementError: its backend is not available now.
+        MesocosmError: something it needs, such as its image, is gone.
+    """
+    backend = backends.of_record(record)
+    if backend is None:
+        raise RequirementError(
+            f"The backend {record.backend!r} of {record.machine_id} is not available now."
+        )
+    return backend.attach(folder, record)

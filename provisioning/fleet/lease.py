@@ -7,6 +7,7 @@ import threading
 from typing import TYPE_CHECKING, Protocol
 
 from foundation.errors import LeaseExpiredError, MemoryOutgrownError
+from provisioning.fleet.reaching import connect_machines
 from provisioning.lease import Environment
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from foundation.files import FileLock
     from provisioning.fleet.ledger import Ledger
     from provisioning.fleet.sources import AcquiredMachine
-    from provisioning.protocols import Kind
+    from provisioning.resource import ResourceSpec
 
 _log = logging.getLogger(__name__)
 
@@ -104,9 +105,19 @@ class LocalLease:
             )
 
     @property
-    def forked(self) -> set[Kind]:
-        """Return the kinds of its machines that end with it."""
-        return {taken.kind for taken in self._taken.values() if taken.is_fork}
+    def forked(self) -> set[ResourceSpec]:
+        """Return the specifications of its machines that end with it."""
+        return {taken.spec for taken in self._taken.values() if taken.is_fork}
+
+    def connect(self) -> None:
+        """Let its machines reach its other resources by name; see `connect_machines`.
+
+        Raises:
+            SpecError, LinkError, MachineError, UnsupportedError: a machine cannot reach them.
+        """
+        with self._changing:
+            machines = {role: taken.handle.machine for role, taken in self._taken.items()}
+            connect_machines(machines)
 
     def renew(self, ttl_s: float | None = None) -> None:
         """Extend the lease, from now.
@@ -139,6 +150,7 @@ class LocalLease:
             taken, self._taken = self._taken, {}
             try:
                 self._taken = self._operations.reset_machines(self.lease_id, taken)
+                self.connect()
             except BaseException:
                 self.release()
                 raise

@@ -49,7 +49,7 @@ class LeaseRow:
     Attributes:
         lease_id: unique in this appliance.
         holder: process that requested it, such as ``4711@host``.
-        kinds: kinds of its machines, sorted.
+        specs: keys of its machines' specifications, sorted (`ResourceSpec.key`).
         created_s: unix time.
         expires_s: unix time.
         is_waiting: whether its request does not fit into memory now.
@@ -57,7 +57,7 @@ class LeaseRow:
 
     lease_id: str
     holder: str
-    kinds: tuple[str, ...]
+    specs: tuple[str, ...]
     created_s: float
     expires_s: float
     is_waiting: bool = False
@@ -71,14 +71,14 @@ class MachineRow:
         number: number of the row.
         machine_id: machine that uses the memory; empty while the machine is being made.
         lease_id: lease that holds the machine, or that it is made for; empty if idle.
-        kind: kind of the machine.
+        spec: key of the machine's specification.
         reserved_mib: memory that the machine may use, MiB.
     """
 
     number: int
     machine_id: str
     lease_id: str
-    kind: str
+    spec: str
     reserved_mib: int
 
 
@@ -100,7 +100,7 @@ class Ledger:
             db.execute(
                 "INSERT INTO leases (lease_id, holder, kinds, created_s, expires_s)"
                 " VALUES (?, ?, ?, ?, ?)",
-                (row.lease_id, row.holder, " ".join(row.kinds), row.created_s, row.expires_s),
+                (row.lease_id, row.holder, " ".join(row.specs), row.created_s, row.expires_s),
             )
 
     def set_waiting(self, lease_id: str, *, is_waiting: bool) -> None:
@@ -139,8 +139,8 @@ class Ledger:
                 " FROM leases ORDER BY number"
             ).fetchall()
         return [
-            LeaseRow(lease_id, holder, tuple(kinds.split()), created_s, expires_s, bool(waits))
-            for lease_id, holder, kinds, created_s, expires_s, waits in rows
+            LeaseRow(lease_id, holder, tuple(specs.split()), created_s, expires_s, bool(waits))
+            for lease_id, holder, specs, created_s, expires_s, waits in rows
         ]
 
     def machines(self, lease_id: str | None = None) -> list[MachineRow]:
@@ -165,7 +165,7 @@ class Ledger:
 
         Args:
             lease_id: the lease to reserve for.
-            needs: kind and MiB of each machine.
+            needs: key of the specification, and MiB, of each machine.
             limit_mib: maximum of all reservations together.
 
         Returns:
@@ -175,17 +175,17 @@ class Ledger:
             (used_mib,) = db.execute(
                 "SELECT coalesce(sum(reserved_mib), 0) FROM machines"
             ).fetchone()
-            if used_mib + sum(mib for _kind, mib in needs) > limit_mib:
+            if used_mib + sum(mib for _spec, mib in needs) > limit_mib:
                 return None
             return [
                 int(
                     db.execute(
                         "INSERT INTO machines (lease_id, kind, reserved_mib) VALUES (?, ?, ?)",
-                        (lease_id, kind, mib),
+                        (lease_id, spec, mib),
                     ).lastrowid
                     or 0
                 )
-                for kind, mib in needs
+                for spec, mib in needs
             ]
 
     def bind(self, number: int, machine_id: str) -> None:
@@ -194,12 +194,12 @@ class Ledger:
             db.execute("DELETE FROM machines WHERE machine_id = ?", (machine_id,))
             db.execute("UPDATE machines SET machine_id = ? WHERE number = ?", (machine_id, number))
 
-    def reserve_existing(self, machine_id: str, kind: str, reserved_mib: int) -> None:
+    def reserve_existing(self, machine_id: str, spec: str, reserved_mib: int) -> None:
         """Reserve memory for an existing machine, whether it fits or not."""
         with self._transaction() as db:
             db.execute(
                 "INSERT OR IGNORE INTO machines (machine_id, kind, reserved_mib) VALUES (?, ?, ?)",
-                (machine_id, kind, reserved_mib),
+                (machine_id, spec, reserved_mib),
             )
 
     def set_holder(self, machine_id: str, lease_id: str) -> None:

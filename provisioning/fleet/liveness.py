@@ -15,7 +15,7 @@ from images.engine import connect
 from provisioning.container_names import LABEL_STATE, container_name
 from provisioning.machine_folder import iter_folders
 from provisioning.machine_state import MachineState
-from provisioning.phone.profile import PROFILES
+from provisioning.registry import registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -136,7 +136,7 @@ class Liveness:
             tuple(
                 ObservedMachine(
                     record.machine_id,
-                    record.kind.value,
+                    record.kind,
                     states.get(record.machine_id, record.state.value),
                 )
                 for record in records
@@ -277,13 +277,15 @@ def open_liveness(settings: Settings) -> Liveness:
     return Liveness(
         settings,
         {
-            "hypervisor": Host(lambda: frozenset(hypervisor.names()), frozenset({"libvirt"})),
-            "docker": Host(
-                lambda: running_containers(settings.state_dir),
-                frozenset({"container", *(profile.backend for profile in PROFILES.values())}),
-            ),
+            "hypervisor": Host(lambda: frozenset(hypervisor.names()), _recorded_at("hypervisor")),
+            "docker": Host(lambda: running_containers(settings.state_dir), _recorded_at("docker")),
         },
     )
+
+
+def _recorded_at(host: str) -> frozenset[str]:
+    """Return the names in records of the backends whose machines a host runs."""
+    return frozenset(entry.recorded_name for entry in registry().backends if entry.host == host)
 
 
 def running_containers(state_dir: Path) -> frozenset[str]:

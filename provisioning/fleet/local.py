@@ -20,7 +20,7 @@ from provisioning.fleet.acquisition import Acquisition
 from provisioning.fleet.allocation import Allocation
 from provisioning.fleet.backend import ForkingBackend, Pausable
 from provisioning.fleet.end_states import start_kept, unkeepable_reason
-from provisioning.fleet.host_backends import host_backends
+from provisioning.fleet.host_backends import HostBackends
 from provisioning.fleet.inventory import Inventory
 from provisioning.fleet.lease import LocalLease
 from provisioning.fleet.ledger import FILE, LeaseRow, Ledger
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from foundation.cancel import CancelToken
     from foundation.clock import Clock
     from foundation.settings import Settings
-    from provisioning.fleet.backend import Backend
-    from provisioning.handle import HostMachine, MachineHandle
+    from provisioning.fleet.backends import Backends
+    from provisioning.handle import HostResource, MachineHandle
     from provisioning.machine_folder import MachineFolder
     from provisioning.machine_record import MachineRecord
-    from provisioning.protocols import Kind
+    from provisioning.resource import ResourceSpec
 
 _log = logging.getLogger(__name__)
 
@@ -60,7 +60,7 @@ class LocalFleet:
 
     Args:
         settings: locates the machines.
-        backends: backend of each kind; this host's backends by default.
+        backends: backends of the machines; this host's by default.
         clock: clock used for timing.
         say: called with one line of progress before slow steps.
         judges_images: False treats every complete machine as current, if recipes are unavailable.
@@ -71,16 +71,16 @@ class LocalFleet:
     def __init__(
         self,
         settings: Settings,
-        backends: Mapping[Kind, Backend] | None = None,
+        backends: Backends | None = None,
         *,
         clock: Clock = SYSTEM_CLOCK,
         say: Callable[[str], None] = quiet,
         judges_images: bool = True,
-        refill: Callable[[Kind], object] | None = None,
+        refill: Callable[[ResourceSpec], object] | None = None,
     ) -> None:
         self._settings = settings
         self._refill = refill or self.fill
-        self._backends = host_backends(settings) if backends is None else backends
+        self._backends = HostBackends(settings) if backends is None else backends
         self._clock = clock
         self._say = say
         self._ledger = Ledger(settings.state_dir / FILE)
@@ -97,44 +97,63 @@ class LocalFleet:
 
     def acquire(
         self,
-        roles: Mapping[str, Kind],
+        resources: Mapping[str, ResourceSpec],
         ttl_s: float = LEASE_S,
         *,
         cancel: CancelToken | None = None,
     ) -> LocalLease:
-        """Lease one verified machine per role, at its snapshot ``ready`` and with its clock set.
+        """Lease one verified resource per role, at its snapshot ``ready`` and with its clock set.
 
         Args:
-            roles: the kind of machine each role needs.
+            resources: what each role needs.
             ttl_s: duration of the lease if it is not renewed; then its machines are destroyed.
             cancel: cancels the wait for machines, including boots, from any thread.
 
         Raises:
             CancelledError: the call was cancelled; no machine is leased.
+            UnknownNameError: there is no such kind, image or parameter.
             MachineError: a machine is unavailable, or memory for it was not free in time.
             RequirementError: the hypervisor or the Docker engine does not answer.
         """
         start_s = self._clock.monotonic_s()
+        specs = {role: self._backends.resolve(spec) for role, spec in resources.items()}
         lease = self._lend(
-            roles.values(),
+            specs.values(),
             ttl_s,
-            lambda lease_id: self._take(lease_id, roles, cancel),
+            lambda lease_id: self._take(lease_id, specs, cancel),
         )
-        kinds = " ".join(sorted(kind.value for kind in roles.values()))
+        try:
+            lease.connect()
+        except BaseException:
+            lease.release()
+            raise
+        kinds = " ".join(sorted(spec.kind for spec in specs.values()))
         measures.record("acquire_seconds", self._clock.monotonic_s() - start_s, kinds=kinds)
-        for kind in lease.forked:
-            self._refill(kind)
+        for spec in lease.forked:
+            self._refill(spec)
         return lease
 
-    def _take(
-        self, lease_id: str, roles: Mapping[str, Kind], cancel: CancelToken | None
-    ) -> dict[str, AcquiredMachine]:
-        taken = Acquisition(self._parts(), lease_id, cancel=cancel).take(list(roles.values()))
-        return dict(zip(roles, taken, strict=True))
+    def announce(self, specs: Sequence[ResourceSpec]) -> None:
+        """Say what will be acquired next: standby forks of it are started in the background.
 
-    def unkeepable_reason(self, kind: Kind) -> str:
-        """Return why machines of a kind cannot be kept, in one sentence; empty if they can."""
-        return unkeepable_reason(self._backends.get(kind), kind)
+        Args:
+            specs: the needs of the next leases, most urgent first; replaces what was said before.
+
+        Raises:
+            UnknownNameError: there is no such kind, image or parameter.
+        """
+        for spec in self._pool.announce([self._backends.resolve(spec) for spec in specs]):
+            self._fill(spec, is_announced=True)
+
+    def _take(
+        self, lease_id: str, specs: Mapping[str, ResourceSpec], cancel: CancelToken | None
+    ) -> dict[str, AcquiredMachine]:
+        taken = Acquisition(self._parts(), lease_id, cancel=cancel).take(list(specs.values()))
+        return dict(zip(specs, taken, strict=True))
+
+    def unkeepable_reason(self, spec: ResourceSpec) -> str:
+        """Return why machines cannot be kept, in one sentence; empty if they can."""
+        return unkeepable_reason(self._backends, self._backends.resolve(spec))
 
     def start_kept(self, folders: Mapping[str, Path]) -> LocalLease:
         """Start copies of kept machines without a reset, and lease them until the lease ends.
@@ -145,16 +164,23 @@ class LocalFleet:
         Raises:
             MachineError: a copy cannot be started, or there is not enough memory for it.
         """
-        kinds = [record.kind for folder in folders.values() if (record := read_kept(folder))]
+        specs = [
+            self._backends.spec_of(record)
+            for folder in folders.values()
+            if (record := read_kept(folder))
+        ]
         return self._lend(
-            kinds, LEASE_S, lambda lease_id: start_kept(self._parts(), lease_id, folders)
+            specs, LEASE_S, lambda lease_id: start_kept(self._parts(), lease_id, folders)
         )
 
     def _lend(
-        self, kinds: Iterable[Kind], ttl_s: float, take: Callable[[str], dict[str, AcquiredMachine]]
+        self,
+        specs: Iterable[ResourceSpec],
+        ttl_s: float,
+        take: Callable[[str], dict[str, AcquiredMachine]],
     ) -> LocalLease:
         """Create a lease of the machines that `take` returns."""
-        lease_id, lock = self._register(kinds)
+        lease_id, lock = self._register(specs)
         try:
             lease = LocalLease(
                 lease_id,
@@ -171,25 +197,25 @@ class LocalFleet:
         self._guard.start()
         return lease
 
-    def prepare(self, kinds: Sequence[Kind]) -> list[HostMachine]:
-        """Ensure that one machine of each kind is up and saved; return the prepared machines.
+    def prepare(self, specs: Sequence[ResourceSpec]) -> list[HostResource]:
+        """Ensure that one machine of each specification is up and saved; return the prepared machines.
 
-        The machines are not held. Missing templates are recreated. A kind whose saved machines
-        are all leased is skipped.
+        The machines are not held. Missing templates are recreated. A specification whose saved
+        machines are all leased is skipped.
 
         Raises:
             MachineError: a machine cannot be made.
         """
-        made: list[HostMachine] = []
+        made: list[HostResource] = []
         self._reaper.reap()
-        for kind in kinds:
-            if self._inventory.are_all_leased(kind):
+        for spec in map(self._backends.resolve, specs):
+            if self._inventory.are_all_leased(spec):
                 continue
-            with self._registered([kind]) as lease_id:
+            with self._registered([spec]) as lease_id:
                 acquisition = Acquisition(self._parts(), lease_id, may_fork=False)
-                (taken,) = acquisition.take([kind])
+                (taken,) = acquisition.take([spec])
                 try:
-                    backend = self._backends[kind]
+                    backend = self._backends.of(spec)
                     if isinstance(backend, ForkingBackend):
                         backend.ensure_template(taken.handle.machine, self._say)
                 finally:
@@ -197,29 +223,31 @@ class LocalFleet:
             made.append(taken.handle.machine)
         return made
 
-    def make(self, kind: Kind) -> MachineHandle[HostMachine]:
+    def make(self, spec: ResourceSpec) -> MachineHandle[HostResource]:
         """Make a machine that belongs to the caller, without a lease.
 
         Raises:
             MesocosmError: the machine cannot be made.
         """
-        return self._backends[kind].make(self._say)
+        return self._backends.of(self._backends.resolve(spec)).make(self._say)
 
-    def count_standby(self, kind: Kind) -> int:
-        """Return the number of standby forks of a kind."""
-        return self._inventory.count(kind, MachineState.WAITING)
+    def count_standby(self, spec: ResourceSpec) -> int:
+        """Return the number of standby forks of a specification."""
+        return self._inventory.count(self._backends.resolve(spec), MachineState.WAITING)
 
-    def fill(self, kind: Kind) -> threading.Thread:
+    def fill(self, spec: ResourceSpec) -> threading.Thread:
         """Start standby forks in the background until there are as many as configured.
 
         A process that ends waits for the fork being started, so that it is not left incomplete.
         """
+        return self._fill(self._backends.resolve(spec), is_announced=False)
 
+    def _fill(self, spec: ResourceSpec, *, is_announced: bool) -> threading.Thread:
         def fill() -> None:
             with self._registered([]) as lease_id:
-                self._pool.fill(kind, lease_id)
+                self._pool.fill(spec, lease_id, is_announced=is_announced)
 
-        return self._start_job(fill, f"fill-{kind.value}")
+        return self._start_job(fill, f"fill-{spec}")
 
     def wait_for_jobs(self) -> None:
         """Wait until all background jobs have ended."""
@@ -229,7 +257,7 @@ class LocalFleet:
     def sweep(self) -> list[str]:
         """Remove machines that are orphaned or unusable; return one line for each.
 
-        At least one usable machine of each kind stays, and can be leased again.
+        At least one usable machine of each specification stays, and can be leased again.
         """
         return self._reaper.sweep()
 
@@ -271,7 +299,7 @@ class LocalFleet:
     def _stop(self, folder: MachineFolder, record: MachineRecord) -> None:
         """Stop a saved machine; if its host does not answer, the machine ends with the host."""
         try:
-            self._backends[record.kind].attach(folder, record).power.stop()
+            self._inventory.attach(folder, record).power.stop()
         except RequirementError as exc:
             _log.warning("%s could not be stopped: %s", folder.machine_id, exc)
         except MesocosmError:
@@ -307,7 +335,7 @@ class LocalFleet:
                 if machine.is_fork:
                     self.return_machines({role: machine})
                 again = None if machine.is_fork else acquisition.rewind(machine)
-                retaken[role] = again or acquisition.take([machine.kind])[0]
+                retaken[role] = again or acquisition.take([machine.spec])[0]
         except BaseException:
             self.return_machines({**left, **retaken})
             raise
@@ -361,7 +389,7 @@ class LocalFleet:
             say=self._say,
         )
 
-    def _register(self, kinds: Iterable[Kind]) -> tuple[str, FileLock]:
+    def _register(self, specs: Iterable[ResourceSpec]) -> tuple[str, FileLock]:
         """Add a lease to the ledger that lasts as long as this process holds its lock."""
         lease_id = f"lease-{secrets.token_hex(4)}"
         lock = FileLock(lease_lock(self._settings, lease_id))
@@ -371,7 +399,7 @@ class LocalFleet:
             LeaseRow(
                 lease_id,
                 f"{os.getpid()}@{os.uname().nodename}",
-                tuple(sorted(kind.value for kind in kinds)),
+                tuple(sorted(spec.key for spec in specs)),
                 now_s,
                 math.inf,
             )
@@ -384,8 +412,8 @@ class LocalFleet:
         lock.release()
 
     @contextlib.contextmanager
-    def _registered(self, kinds: Iterable[Kind]) -> Iterator[str]:
-        lease_id, lock = self._register(kinds)
+    def _registered(self, specs: Iterable[ResourceSpec]) -> Iterator[str]:
+        lease_id, lock = self._register(specs)
         try:
             yield lease_id
         finally:

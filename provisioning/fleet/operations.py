@@ -8,22 +8,27 @@ from typing import TYPE_CHECKING
 from foundation.errors import RequirementError, UnknownNameError, UnsupportedError
 from provisioning.fleet.backend import ForkingBackend
 from provisioning.fleet.health import check
-from provisioning.fleet.host_backends import host_backends
+from provisioning.fleet.host_backends import HostBackends
+from provisioning.fleet.inventory import attach
 from provisioning.fleet.sources import rewind_ready
+from provisioning.handle import as_machine
 from provisioning.machine_folder import iter_folders
 from provisioning.machine_state import MachineState
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP, ResourceSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from foundation.settings import Settings
-    from provisioning.fleet.backend import Backend
+    from provisioning.fleet.backends import Backends
     from provisioning.fleet.health import Health
-    from provisioning.handle import HostMachine
+    from provisioning.handle import HostMachine, HostResource
     from provisioning.machine_folder import MachineFolder
     from provisioning.machine_record import MachineRecord
     from provisioning.protocols import ResetReport
+
+
+_DESKTOP = ResourceSpec(DESKTOP)
 
 
 class MachineOperations:
@@ -44,7 +49,7 @@ class MachineOperations:
     def __init__(
         self,
         settings: Settings,
-        open_backends: Callable[[Settings], Mapping[Kind, Backend]] = host_backends,
+        open_backends: Callable[[Settings], Backends] = HostBackends,
     ) -> None:
         self._settings = settings
         self._open_backends = open_backends
@@ -65,21 +70,27 @@ class MachineOperations:
         """Return the object for a machine, which the caller releases.
 
         Raises:
+            UnsupportedError: it is a resource that no agent can act on.
             MesocosmError: something it needs, such as its image or its backend, is gone.
         """
-        return self._open_backends(self._settings)[record.kind].attach(folder, record)
+        return as_machine(attach(self._open_backends(self._settings), folder, record))
 
     @contextlib.contextmanager
     def started(self, machine_id: str) -> Iterator[HostMachine]:
-        """Claim and start a machine, in its current state, for a block; it keeps running."""
-        with self._claimed(machine_id) as machine:
+        """Claim and start a machine, in its current state, for a block; it keeps running.
+
+        Raises:
+            UnsupportedError: it is a resource that no agent can act on.
+        """
+        with self._claimed(machine_id) as resource:
+            machine = as_machine(resource)
             _start(machine)
             yield machine
 
     def start(self, machine_id: str) -> None:
         """Start a machine, from its snapshot if it has one."""
-        with self.started(machine_id):
-            pass
+        with self._claimed(machine_id) as resource:
+            _start(resource)
 
     def stop(self, machine_id: str) -> None:
         """Stop a machine; its snapshots stay."""
@@ -103,29 +114,34 @@ class MachineOperations:
 
     def snapshot(self, machine_id: str, name: str) -> None:
         """Save the current state of a machine, including RAM, and start it if it is stopped."""
-        with self.started(machine_id) as machine:
-            machine.snapshots.save(name)
+        with self._claimed(machine_id) as resource:
+            _start(resource)
+            resource.snapshots.save(name)
 
     def delete(self, machine_id: str) -> None:
         """Remove a machine and everything that belongs to it."""
         with self._claimed(machine_id) as machine:
             machine.delete()
 
-    def fork(self) -> tuple[str, ResetReport]:
-        """Start a fork of the desktop's template for manual use; it stays until it is deleted.
+    def fork(self, spec: ResourceSpec = _DESKTOP) -> tuple[str, ResetReport]:
+        """Start a fork of a template for manual use; it stays until it is deleted.
+
+        Args:
+            spec: what to fork; by default, a desktop of the default image.
 
         Returns:
             Its id, and the report of its verification.
 
         Raises:
-            UnsupportedError: desktops of the configured backend cannot be forked.
+            UnsupportedError: machines of the configured backend cannot be forked.
             RequirementError: there is no template.
             MesocosmError: the fork cannot be started; nothing of it remains.
         """
-        backend = self._open_backends(self._settings)[Kind.DESKTOP]
+        backends = self._open_backends(self._settings)
+        backend: object = backends.of(backends.resolve(spec))
         if not isinstance(backend, ForkingBackend):
             raise UnsupportedError(
-                f"Desktops of the backend {self._settings.desktop!r} cannot be forked."
+                f"Machines of the kind {spec.kind} cannot be forked by the configured backend."
             )
         handle = backend.start_standby()
         if handle is None:
@@ -142,12 +158,12 @@ class MachineOperations:
         return handle.folder.machine_id, report
 
     @contextlib.contextmanager
-    def _claimed(self, machine_id: str) -> Iterator[HostMachine]:
+    def _claimed(self, machine_id: str) -> Iterator[HostResource]:
         folder, _ = self.find(machine_id)
         claim = folder.require_claim()
         try:
             _, record = self.find(machine_id)  # it may have changed until it was claimed
-            machine = self.attach(folder, record)
+            machine = attach(self._open_backends(self._settings), folder, record)
             try:
                 yield machine
             finally:
@@ -156,12 +172,12 @@ class MachineOperations:
             claim.release()
 
 
-def _start(machine: HostMachine) -> None:
+def _start(machine: HostResource) -> None:
     machine.power.start()
     _record_start(machine.folder)
 
 
-def _rewind(machine: HostMachine) -> ResetReport:
+def _rewind(machine: HostResource) -> ResetReport:
     report = rewind_ready(machine)
     _record_start(machine.folder)
     return report

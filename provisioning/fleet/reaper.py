@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from provisioning.fleet.ledger import LeaseRow, Ledger
     from provisioning.machine_folder import MachineFolder
     from provisioning.machine_record import MachineRecord
-    from provisioning.protocols import Kind
+    from provisioning.resource import ResourceSpec
 
 _log = logging.getLogger(__name__)
 
@@ -73,11 +73,11 @@ class Reaper:
     def sweep(self) -> list[str]:
         """Remove unusable machines that nobody uses, and surplus idle machines.
 
-        At least one usable machine of each kind stays. Returns one line for each removed machine.
+        At least one usable machine of each specification stays. Returns one line for each removed machine.
         """
         self.reap()
         removed = []
-        idle: dict[Kind, int] = {}
+        idle: dict[ResourceSpec, int] = {}
         for folder in self._inventory.folders():
             claim = folder.claim()
             if claim is None:
@@ -99,12 +99,12 @@ class Reaper:
             idle_s: only machines that were idle for at least this long are removed.
         """
         removed = []
-        seen: Counter[tuple[Kind, str, bool]] = Counter()
+        seen: Counter[tuple[ResourceSpec, str, bool]] = Counter()
         for folder in self._inventory.folders():
             record = folder.read()
             if record is None or record.state not in {MachineState.READY, MachineState.WAITING}:
                 continue
-            group = (record.kind, record.image, record.is_fork)
+            group = (self._inventory.spec_of(record), record.image, record.is_fork)
             seen[group] += 1
             is_surplus = seen[group] > max(_KEPT_IDLE, keep)
             if not is_surplus or self._clock.now_s() - folder.changed_s() < idle_s:
@@ -182,13 +182,15 @@ class Reaper:
             if record is not None and record.state is not MachineState.STARTING:
                 mib = self._inventory.reserved_mib(record)
                 if mib:
-                    self._ledger.reserve_existing(machine_id, record.kind.value, mib)
+                    self._ledger.reserve_existing(
+                        machine_id, self._inventory.spec_of(record).key, mib
+                    )
 
     def _is_stopped(self, folder: MachineFolder) -> bool:
         record = folder.read()
         return record is not None and record.state is MachineState.STOPPED
 
-    def _reason_to_remove(self, folder: MachineFolder, idle: dict[Kind, int]) -> str:
+    def _reason_to_remove(self, folder: MachineFolder, idle: dict[ResourceSpec, int]) -> str:
         record = folder.read()
         if record is None:
             return folder.describe_record()
@@ -202,10 +204,11 @@ class Reaper:
             return "its image is no longer current"
         if record.is_fork:
             return self._reason_to_end(record)
-        idle[record.kind] = idle.get(record.kind, 0) + 1
+        spec = self._inventory.spec_of(record)
+        idle[spec] = idle.get(spec, 0) + 1
         if record.state is MachineState.LEASED:
             folder.mark(MachineState.READY)
-        return "there are more idle ones than needed" if idle[record.kind] > _KEPT_IDLE else ""
+        return "there are more idle ones than needed" if idle[spec] > _KEPT_IDLE else ""
 
     def _reason_to_end(self, record: MachineRecord) -> str:
         if record.state not in _STANDBY_STATES:

@@ -10,18 +10,19 @@ from provisioning.fleet.backend import Pausable
 from provisioning.protocols import READY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from foundation.clock import Clock
     from foundation.settings import Settings
     from provisioning.fleet.allocation import Allocation
-    from provisioning.fleet.backend import Backend
+    from provisioning.fleet.backends import Backends
     from provisioning.fleet.inventory import Claimed, Inventory
     from provisioning.fleet.ledger import Ledger
     from provisioning.fleet.reaper import Reaper
     from provisioning.fleet.warm_pool import WarmPool
-    from provisioning.handle import HostMachine, MachineHandle
-    from provisioning.protocols import Kind, ResetReport
+    from provisioning.handle import HostResource, MachineHandle
+    from provisioning.protocols import ResetReport
+    from provisioning.resource import ResourceSpec
 
 _MAX_NEW_ATTEMPTS = 2
 
@@ -50,7 +51,7 @@ FORK_FIRST = (
 NO_FORK = (AcquisitionMethod.REWIND, AcquisitionMethod.MAKE)
 
 
-def rewind_ready(machine: HostMachine) -> ResetReport:
+def rewind_ready(machine: HostResource) -> ResetReport:
     """Reset a saved machine in any state to its snapshot ``ready``."""
     if isinstance(machine, Pausable):
         return machine.reset_to(READY)
@@ -63,13 +64,13 @@ class MachineSource:
     """The source of one machine.
 
     Attributes:
-        kind: kind of the machine.
+        spec: specification of the machine.
         method: how it is obtained.
         claimed: the machine, if it exists.
         reservation: number of its memory reservation, if it must be started.
     """
 
-    kind: Kind
+    spec: ResourceSpec
     method: AcquisitionMethod
     claimed: Claimed | None = None
     reservation: int | None = None
@@ -80,21 +81,21 @@ class AcquiredMachine:
     """A verified machine at its snapshot.
 
     Attributes:
-        kind: kind of the machine.
+        spec: specification of the machine.
         handle: handle of the machine.
         report: report of its reset.
         is_fork: whether it ends with its lease.
     """
 
-    kind: Kind
-    handle: MachineHandle[HostMachine]
+    spec: ResourceSpec
+    handle: MachineHandle[HostResource]
     report: ResetReport
     is_fork: bool
 
 
 @dataclass(slots=True)
 class Failures:
-    """Failures of one kind of machine within one acquisition."""
+    """Failures of machines of one specification within one acquisition."""
 
     messages: list[str] = field(default_factory=list)
     new: dict[AcquisitionMethod, int] = field(default_factory=dict)
@@ -118,7 +119,7 @@ class FleetParts:
 
     Attributes:
         settings: settings of the appliance.
-        backends: backend of each kind.
+        backends: backends of the machines.
         ledger: ledger of leases and memory.
         inventory: inventory of machines.
         allocation: allocation of memory.
@@ -129,7 +130,7 @@ class FleetParts:
     """
 
     settings: Settings
-    backends: Mapping[Kind, Backend]
+    backends: Backends
     ledger: Ledger
     inventory: Inventory
     allocation: Allocation

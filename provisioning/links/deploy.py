@@ -92,6 +92,16 @@ def stdio_argv(archive: ProbeArchive, *, user: str = "user") -> list[str]:
     return [PYTHON, "-I", guest_path(archive), "--stdio", "--user", user]
 
 
+def streams_argv(archive: ProbeArchive, nonce: bytes) -> list[str]:
+    """Return the command that carries streams over the standard streams of a stored probe.
+
+    Args:
+        archive: the probe.
+        nonce: what its output begins with.
+    """
+    return [PYTHON, "-I", guest_path(archive), "--streams", nonce.hex()]
+
+
 def is_stored(ssh: SshSession, archive: ProbeArchive, *, timeout_s: float = 30.0) -> bool:
     """Return whether this version of the probe is stored completely in the guest."""
     result = ssh.run(["/bin/cat", TAG], timeout_s=timeout_s)

@@ -13,17 +13,14 @@ from typing import TYPE_CHECKING, Self
 from foundation.errors import LinkClosedError, LinkError, LinkTimeoutError
 from foundation.process import CommandResult
 from provisioning.links.client import connect
-from provisioning.links.tunnel import PROXY_PORT, guest_port
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Sequence
     from pathlib import Path
 
     import paramiko
 
     from provisioning.links.client import LinkClient
-    from provisioning.protocols import Stream
 
 _READ_BYTES = 1 << 18
 _MAX_STDERR_BYTES = 4000
@@ -130,12 +127,6 @@ class SshSession:
         except (paramiko.SSHException, OSError, EOFError) as exc:
             raise LinkClosedError(f"The SSH connection to {self.name} broke.", str(exc)) from exc
         return channel
-
-    def guest_port(
-        self, serve: Callable[[Stream], None], *, port: int = PROXY_PORT
-    ) -> AbstractContextManager[int]:
-        """Serve connections to a loopback port of the guest; see `tunnel.guest_port`."""
-        return guest_port(self._client.get_transport(), serve, port=port)
 
     def close(self) -> None:
         """Close the connection; may be called more than once."""

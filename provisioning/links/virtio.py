@@ -69,7 +69,7 @@ def connect_virtio(path: Path, *, name: str = "probe", timeout_s: float = 10.0) 
         LinkClosedError: no server listens on the socket.
         LinkTimeoutError: QEMU listens, but no probe answers.
     """
-    transport = _connect_socket(path, name, timeout_s)
+    transport = connect_port(path, name=name, timeout_s=timeout_s)
     return connect(transport, name=name, timeout_s=timeout_s)
 
 
@@ -84,14 +84,24 @@ def open_virtio(path: Path, *, name: str = "probe", timeout_s: float = 10.0) -> 
     Raises:
         LinkClosedError: no server listens on the socket.
     """
-    return LinkClient(_connect_socket(path, name, timeout_s), name=name)
+    return LinkClient(connect_port(path, name=name, timeout_s=timeout_s), name=name)
 
 
-def _connect_socket(path: Path, name: str, timeout_s: float) -> SocketTransport:
+def connect_port(path: Path, *, name: str, timeout_s: float = 10.0) -> SocketTransport:
+    """Connect to the host end of a port.
+
+    Args:
+        path: path of the socket, which may appear later.
+        name: name of the machine, for errors.
+        timeout_s: time limit of the connection.
+
+    Raises:
+        LinkClosedError: no server listens on the socket.
+    """
     sock = wait_until(lambda: _open(path), timeout_s=timeout_s, every_s=0.05)
     if sock is None:
         raise LinkClosedError(
-            f"The probe port of {name} cannot be reached.",
+            f"A port of {name} cannot be reached.",
             details=f"No server listens on {path}.",
             resolution="The machine is not running. Start it, or check its log.",
         )

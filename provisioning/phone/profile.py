@@ -28,6 +28,7 @@ class PhoneProfile:
         snapshot_timeout_s: time limit of one save or load.
         digest_commands: commands whose output verifies a rewind; each must always print the same
             output for the same state.
+        has_names: whether names of services can be looked up, by a table that its console sets.
         checks_processes: whether snapshots exclude processes of shells, so that none may run after
             a rewind.
     """
@@ -41,6 +42,7 @@ class PhoneProfile:
     start_timeout_s: float = 60.0
     snapshot_timeout_s: float = 60.0
     digest_commands: tuple[str, ...] = field(default=())
+    has_names: bool = True
     checks_processes: bool = True
 
     def require(self) -> None:
@@ -94,6 +96,7 @@ EMULATOR = PhoneProfile(
         "content query --uri content://sms --projection _id:body",
         f"find {_FOLDERS} -type f -exec sha256sum {{}} +; find {_FOLDERS} ! -type f",
     ),
+    has_names=False,
     checks_processes=False,
 )
 """Google's emulator, which needs KVM and an image that the user has built."""

@@ -74,6 +74,7 @@ class ReachSession:
                 for service in services
                 for port, dial in service.dials.items()
             }
+            self._multiplexer.keep_only(self._dials)
             rows = [
                 {
                     "service": service.key,

@@ -32,13 +32,14 @@ from provisioning.links.local import ProcessTransport
 from provisioning.links.zipapp import build_probe
 from provisioning.machine_folder import MachineFolder
 from provisioning.machine_record import MachineRecord
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP
 from tests.contract.machines import IMPLEMENTATIONS
 from tests.standins.desktop import DesktopStandIn, clean, is_ready
 from tests.tiers import STAND_IN
 
 if TYPE_CHECKING:
     from evaluators.graph.outcome import Call, Outcome
+    from provisioning.links.transport import Transport
     from provisioning.protocols import Link, Machine
 
 MARK = "MESOCOSM_RED"
@@ -161,7 +162,7 @@ class _StandIn(ProbedDesktop):
     def __init__(self, link: LinkClient, user: str, home: str) -> None:
         record = MachineRecord(
             machine_id="stand-in",
-            kind=Kind.DESKTOP,
+            kind=DESKTOP,
             backend="stand-in",
             image="",
             image_digest="",
@@ -171,6 +172,9 @@ class _StandIn(ProbedDesktop):
         )
         super().__init__(MachineFolder(Path(home).parent / "kept"), record, clock=SYSTEM_CLOCK)
         self._link = link
+
+    def _open_streams(self, nonce: bytes) -> Transport:
+        raise LinkClosedError("The stand-in reaches no services.")
 
     def _connect(self) -> LinkClient:
         raise LinkClosedError("The stand-in's probe ended.")

@@ -14,7 +14,7 @@ from evaluators.model.task import Task
 from evaluators.runners import machine_runner, phone_runner, session_runner
 from evaluators.strict import SESSION
 from foundation.clock import SYSTEM_CLOCK
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP, PHONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -105,8 +105,8 @@ def desktop_trial(
     return AttackTrial(
         machine_runner(machine, vocabulary()),
         calls,
-        on=Kind.DESKTOP,
-        machines={Kind.DESKTOP: machine},
+        on=DESKTOP,
+        machines={DESKTOP: machine},
         wave_timeout_s=wave_timeout_s,
         also_required=also_required,
     )
@@ -120,7 +120,7 @@ def cross_trial(
     also_required: tuple[Call, ...] = (),
 ) -> AttackTrial:
     """Create a trial whose evaluators compare contents of a desktop; no answer was submitted."""
-    machines = {Kind.DESKTOP.value: machine}
+    machines = {DESKTOP: machine}
     runner = session_runner(SessionState(SYSTEM_CLOCK), vocabulary().evaluators[SESSION], machines)
     return AttackTrial(
         runner,
@@ -140,8 +140,8 @@ def session_trial(state: SessionState, calls: tuple[Call, ...]) -> AttackTrial:
 
 def phone_trial(phone: Commands, calls: tuple[Call, ...]) -> AttackTrial:
     """Create a trial on a phone."""
-    runner = phone_runner(phone, vocabulary().evaluators[Kind.PHONE])
-    return AttackTrial(runner, calls, on=Kind.PHONE, machines={})
+    runner = phone_runner(phone, vocabulary().evaluators[PHONE])
+    return AttackTrial(runner, calls, on=PHONE, machines={})
 
 
 def _task_of(calls: Mapping[str, Call], on: str, also_required: tuple[Call, ...]) -> Task:

@@ -15,10 +15,12 @@ from foundation.errors import (
     GuestCallError,
     InvalidActionError,
     SnapshotMissingError,
+    SpecError,
     UnsupportedError,
 )
 from provisioning import protocols
-from provisioning.protocols import Button, Kind
+from provisioning.protocols import Button
+from provisioning.resource import DESKTOP
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,6 +58,7 @@ class TestMachine:
             ("power", protocols.Power),
             ("snapshots", protocols.Snapshots),
             ("link", protocols.Link),
+            ("reach", protocols.Reach),
             ("files", protocols.Files),
             ("screen", protocols.Screen),
             ("input", protocols.Input),
@@ -105,7 +108,7 @@ class TestCommands:
 
     def test_desktop_commands_run_as_the_agent(self, subject: Subject) -> None:
         machine = subject.machine
-        if machine.info.kind is not Kind.DESKTOP:
+        if machine.info.kind is not DESKTOP:
             pytest.skip("phones have one user, who reads nothing")
         assert machine.run(["id", "-un"], timeout_s=30.0).text == machine.info.user
         assert machine.run(["id", "-un"], user="root", timeout_s=30.0).text == "root"
@@ -121,6 +124,30 @@ class TestCommands:
         every = machine.run(["cat", "/etc/environment"], timeout_s=30.0).text.splitlines()
         ours = machine.run(["env"], timeout_s=30.0).text.splitlines()
         assert {line for line in every if line.startswith("G")} <= set(ours)
+
+
+class TestReach:
+    """Integration tests fetch from services; here, all machines must accept the same calls."""
+
+    PLACE = ("127.0.0.1", 9)
+
+    def test_services_are_replaced_and_withdrawn(self, subject: Subject) -> None:
+        reach = subject.machine.reach
+        reach.serve({"first": {8098: self.PLACE}, "second.test": {8099: self.PLACE}})
+        reach.serve({"third": {8099: self.PLACE, 8098: self.PLACE}})
+        reach.serve({})
+        reach.stop()
+        reach.stop()
+
+    @pytest.mark.parametrize("name", ["", "Upper", "two words", "127.0.0.1", "localhost"])
+    def test_name_that_is_no_host_name_is_refused(self, subject: Subject, name: str) -> None:
+        with pytest.raises(SpecError):
+            subject.machine.reach.serve({name: {8099: self.PLACE}})
+
+    @pytest.mark.parametrize("port", [0, -1, 65536])
+    def test_port_that_cannot_be_is_refused(self, subject: Subject, port: int) -> None:
+        with pytest.raises(SpecError):
+            subject.machine.reach.serve({"first": {port: self.PLACE}})
 
 
 class TestFiles:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from foundation.settings import get_settings
-from provisioning.protocols import READY, Kind
+from provisioning.protocols import READY
+from provisioning.resource import DESKTOP, ResourceSpec
 from tests.standins.appliance import NEEDS_APPLIANCE
 from tests.standins.container import desktop_container_settings
 
@@ -235,7 +236,9 @@ def vm_fork() -> Iterator[Tortured]:
     with contextlib.ExitStack() as held:
 
         def take() -> tuple[Machine, ResetReport]:
-            environment = held.enter_context(fleet.acquire({"it": Kind.DESKTOP})).environment
+            environment = held.enter_context(
+                fleet.acquire({"it": ResourceSpec(DESKTOP)})
+            ).environment
             assert environment.resets["it"].path == "fork"
             return environment.machines["it"], environment.resets["it"]
 

@@ -18,9 +18,8 @@ from controller.episode.trial import run_trial
 from controller.wiring import open_suite
 from evaluators.graph.outcome import Verdict
 from foundation.settings import get_settings
-from provisioning.desktop.qemu.backend import QemuBackend
 from provisioning.fleet.local import LocalFleet
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP, ResourceSpec
 from tests.honest_ways.solution_driver import SolutionDriver
 from tests.standins.appliance import NEEDS_APPLIANCE
 from tests.tiers import nightly
@@ -45,8 +44,8 @@ def _param(task: Task) -> ParameterSet:
 @pytest.fixture(scope="module")
 def context() -> RunContext:
     settings = get_settings().model_copy(update={"desktop_reset": "fork", "desktop_pool": "0"})
-    fleet = LocalFleet(settings, {Kind.DESKTOP: QemuBackend(settings)}, say=print)
-    fleet.prepare([Kind.DESKTOP])
+    fleet = LocalFleet(settings, say=print)
+    fleet.prepare([ResourceSpec(DESKTOP)])
     return RunContext(fleet, vocabulary=open_suite(str(SUITE)).vocabulary)
 
 

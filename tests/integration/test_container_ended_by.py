@@ -14,11 +14,8 @@ from controller.episode.result import Reason
 from evaluators.graph.outcome import Verdict
 from foundation.errors import GuestCallError
 from foundation.settings import Settings
-from provisioning.desktop.container.backend import ContainerBackend
 from provisioning.desktop.container.engine import DesktopContainers
-from provisioning.fleet.host_backends import ForkingSwitch
 from provisioning.fleet.local import LocalFleet
-from provisioning.protocols import Kind
 from tests.integration.test_ended_by import DONE, TASK
 from tests.standins.container import desktop_container_settings
 from tests.tiers import nightly
@@ -46,14 +43,17 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     ):
         (state_dir / name).symlink_to(folder)
     return Settings(
-        state_dir=state_dir, desktop_memory_mib=1536, desktop_reset="rewind", desktop_pool="0"
+        state_dir=state_dir,
+        desktop="container",
+        desktop_memory_mib=1536,
+        desktop_reset="rewind",
+        desktop_pool="0",
     )
 
 
 @pytest.fixture(scope="module")
 def context(settings: Settings) -> RunContext:
-    backend = ForkingSwitch("container", {"container": ContainerBackend(settings)})
-    return RunContext(LocalFleet(settings, {Kind.DESKTOP: backend}))
+    return RunContext(LocalFleet(settings))
 
 
 def play(context: RunContext, line: str) -> TrialResult:

@@ -28,9 +28,10 @@ from monitoring.dashboards.catalog import DASHBOARDS
 from monitoring.dashboards.model import at_range
 from monitoring.measures import MeasureReader
 from monitoring.server import MetricsApp, MetricsServer
+from provisioning.fleet.backends import FixedBackends
 from provisioning.fleet.liveness import Host, Liveness, LivenessWatch
 from provisioning.fleet.local import LocalFleet
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP
 from tests.standins.prometheus import running_prometheus
 from tests.unit.controller.stand_in import completion, stand_in
 from tests.unit.provisioning.fleet.test_local import ForkingFake
@@ -62,7 +63,7 @@ class Appliance:
         self.settings = settings
         # The template that the in-memory backend reports.
         (settings.state_dir / "templates" / "fake").mkdir(parents=True)
-        self.fleet = LocalFleet(settings, {Kind.DESKTOP: ForkingFake(settings)})
+        self.fleet = LocalFleet(settings, FixedBackends({DESKTOP: ForkingFake(settings)}))
 
     def run(self, agent: str, model: ModelChoice | None = None) -> list[Verdict]:
         suite = open_suite(str(TINY))

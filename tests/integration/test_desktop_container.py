@@ -25,12 +25,13 @@ from provisioning.desktop.container.engine import (
     MAX_PROCESSES,
     PROBE_CAPABILITIES,
 )
-from provisioning.fleet.host_backends import ForkingSwitch
+from provisioning.fleet.host_backends import HostBackends
 from provisioning.fleet.local import LocalFleet
 from provisioning.machine_folder import MachineFolder, iter_folders
 from provisioning.machine_state import MachineState
-from provisioning.protocols import READY, Kind
+from provisioning.protocols import READY
 from provisioning.reset.saved_state import SavedState
+from provisioning.resource import DESKTOP, ResourceSpec
 from tests.contract.clocks import CLOCK_TOLERANCE_S, clock_off_s
 from tests.standins.container import desktop_container_settings
 
@@ -171,7 +172,8 @@ def test_evaluators_do_not_run_as_the_agent_user(machine: DesktopContainer) -> N
     assert machine.link.call("warm", timeout_s=60.0) == {}
     rows = cast("list[dict[str, Any]]", machine.link.call("processes"))
     workers = {row["argv"][-1]: row["user"] for row in rows if "--worker" in row["argv"]}
-    assert workers == {"display": "user", "tree": "user", "evaluator": "root"}
+    ours = {"evaluator": "root", "streams": "root"}
+    assert workers == {"display": "user", "tree": "user", **ours}
 
 
 def test_two_containers_share_only_their_image(
@@ -233,11 +235,13 @@ def test_unused_container_is_not_recreated(machine: DesktopContainer) -> None:
 def test_standby_container_is_leased_at_once_and_ends_with_its_lease(
     backend: ContainerBackend, machine: DesktopContainer
 ) -> None:
-    settings = machine._settings.model_copy(update={"desktop_reset": "fork", "desktop_pool": "1"})
-    fleet = LocalFleet(settings, {Kind.DESKTOP: ForkingSwitch("container", {"container": backend})})
-    fleet.fill(Kind.DESKTOP).join()
+    settings = machine._settings.model_copy(
+        update={"desktop": "container", "desktop_reset": "fork", "desktop_pool": "1"}
+    )
+    fleet = LocalFleet(settings, HostBackends(settings, given={"container": backend}))
+    fleet.fill(ResourceSpec(DESKTOP)).join()
     ((waiting, _),) = list_standby(settings)
-    with fleet.acquire({"it": Kind.DESKTOP}) as environment_lease:
+    with fleet.acquire({"it": ResourceSpec(DESKTOP)}) as environment_lease:
         environment = environment_lease.environment
         lent, report = environment.machines["it"], environment.resets["it"]
         assert (lent.info.machine_id, report.path) == (waiting.machine_id, "fork")
@@ -245,7 +249,7 @@ def test_standby_container_is_leased_at_once_and_ends_with_its_lease(
         lent.files.put("/home/user/mine", b"x")
     fleet.wait_for_jobs()
     assert waiting.machine_id not in backend._containers.names()
-    fleet.fill(Kind.DESKTOP).join()
+    fleet.fill(ResourceSpec(DESKTOP)).join()
     ((following, record),) = list_standby(settings)
     backend.attach(following, record).delete()
 

@@ -16,7 +16,7 @@ from images.desktop.recipe import DISK, HERE, read_packages
 from images.distribution import DISTRIBUTIONS
 from images.manifest import read_manifest
 from provisioning.fleet.local import LocalFleet
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP, ResourceSpec
 from tests.standins.appliance import NEEDS_APPLIANCE
 from tests.standins.hosts import guest_host, image_host
 
@@ -51,7 +51,7 @@ def still(image: Image) -> Iterator[Any]:
 def running() -> Iterator[Any]:
     """Return a leased desktop, over SSH."""
     fleet = LocalFleet(get_settings())
-    with fleet.acquire({"desktop": Kind.DESKTOP}) as environment_lease:
+    with fleet.acquire({"desktop": ResourceSpec(DESKTOP)}) as environment_lease:
         environment = environment_lease.environment
         vm: Any = environment.machines["desktop"]
         with vm.ssh(timeout_s=60.0) as session:

@@ -13,8 +13,8 @@ from foundation.clock import SYSTEM_CLOCK, wait_until
 from foundation.errors import DesktopFaultyError
 from foundation.settings import get_settings
 from provisioning.fleet.local import LocalFleet
-from provisioning.protocols import Kind
 from provisioning.reset.digests import take_digest
+from provisioning.resource import DESKTOP, ResourceSpec
 from provisioning.review.desktop import review_desktop
 from tests.standins.appliance import NEEDS_APPLIANCE
 from tests.tiers import nightly
@@ -41,7 +41,7 @@ DARK = 100
 @pytest.fixture
 def desktop() -> Iterator[Machine]:
     """Lease a desktop at its snapshot."""
-    with LocalFleet(get_settings()).acquire({"desktop": Kind.DESKTOP}) as lease:
+    with LocalFleet(get_settings()).acquire({"desktop": ResourceSpec(DESKTOP)}) as lease:
         yield lease.environment.machines["desktop"]
 
 

@@ -15,9 +15,9 @@ from foundation.settings import get_settings
 from provisioning.desktop.qemu.screenshot import LibvirtScreen
 from provisioning.desktop.qemu.vnc import VncRelay
 from provisioning.fleet.local import LocalFleet
-from provisioning.protocols import Kind
 from provisioning.recording.recorder import Recorder
 from provisioning.recording.video import read_video
+from provisioning.resource import DESKTOP, ResourceSpec
 from tests.standins.appliance import NEEDS_APPLIANCE
 
 if TYPE_CHECKING:
@@ -35,7 +35,9 @@ RED = "gsettings set org.gnome.desktop.background primary-color '#ff0000'"
 
 @pytest.fixture(scope="module")
 def desktop() -> Iterator[Any]:
-    with LocalFleet(get_settings()).acquire({"desktop": Kind.DESKTOP}) as environment_lease:
+    with LocalFleet(get_settings()).acquire(
+        {"desktop": ResourceSpec(DESKTOP)}
+    ) as environment_lease:
         environment = environment_lease.environment
         yield environment.machines["desktop"]
 

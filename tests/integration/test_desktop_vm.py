@@ -20,7 +20,8 @@ from foundation.settings import get_settings
 from provisioning.desktop.qemu.backend import QemuBackend
 from provisioning.fleet.local import LocalFleet
 from provisioning.machine_folder import iter_folders
-from provisioning.protocols import READY, Kind
+from provisioning.protocols import READY
+from provisioning.resource import DESKTOP, ResourceSpec
 from tests.contract.clocks import CLOCK_TOLERANCE_S, clock_off_s
 from tests.standins.appliance import NEEDS_APPLIANCE
 from tests.tiers import nightly
@@ -80,11 +81,11 @@ def test_lease_discards_a_damaged_machine_and_provides_a_sound_one(
     """This test runs first, because later tests lease the only other desktop."""
     settings = get_settings()
     messages: list[str] = []
-    fleet = LocalFleet(settings, {Kind.DESKTOP: QemuBackend(settings)}, say=messages.append)
-    (victim,) = fleet.prepare([Kind.DESKTOP])
+    fleet = LocalFleet(settings, say=messages.append)
+    (victim,) = fleet.prepare([ResourceSpec(DESKTOP)])
     (victim.folder.path / "snapshots" / f"{READY}.json").write_text("{}")
 
-    with fleet.acquire({"desktop": Kind.DESKTOP}) as environment_lease:
+    with fleet.acquire({"desktop": ResourceSpec(DESKTOP)}) as environment_lease:
         environment = environment_lease.environment
         given = environment.machines["desktop"]
         assert given.info.machine_id != victim.info.machine_id

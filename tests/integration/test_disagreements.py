@@ -17,7 +17,8 @@ from controller.episode.disagreements import ScreenWatch
 from foundation.clock import SYSTEM_CLOCK, wait_until
 from foundation.settings import get_settings
 from provisioning.fleet.local import LocalFleet
-from provisioning.protocols import Kind, OutsideScreen
+from provisioning.protocols import OutsideScreen
+from provisioning.resource import DESKTOP, ResourceSpec
 from tests.attacks.arenas import stand_in
 from tests.attacks.windows.wire import WIRE
 from tests.standins.appliance import NEEDS_APPLIANCE
@@ -119,7 +120,7 @@ class Place:
 
 @contextlib.contextmanager
 def vm() -> Iterator[Place]:
-    with LocalFleet(get_settings()).acquire({"desktop": Kind.DESKTOP}) as lease:
+    with LocalFleet(get_settings()).acquire({"desktop": ResourceSpec(DESKTOP)}) as lease:
         machine = lease.environment.machines["desktop"]
         yield Place(machine, machine.link, machine.screen)
 

@@ -13,10 +13,9 @@ from controller.episode.result import Reason
 from evaluators.graph.outcome import Verdict
 from evaluators.model.task import Task
 from foundation.settings import Settings, get_settings
-from provisioning.desktop.qemu.backend import QemuBackend
 from provisioning.desktop.qemu.connection import Hypervisor
 from provisioning.fleet.local import LocalFleet
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP, ResourceSpec
 from tests.standins.appliance import NEEDS_APPLIANCE
 from tests.tiers import nightly
 
@@ -62,8 +61,8 @@ def settings() -> Settings:
 
 @pytest.fixture(scope="module")
 def context(settings: Settings) -> RunContext:
-    fleet = LocalFleet(settings, {Kind.DESKTOP: QemuBackend(settings)}, say=print)
-    fleet.prepare([Kind.DESKTOP])
+    fleet = LocalFleet(settings, say=print)
+    fleet.prepare([ResourceSpec(DESKTOP)])
     return RunContext(fleet)
 
 

@@ -29,11 +29,12 @@ from provisioning.desktop.qemu.connection import Hypervisor
 from provisioning.desktop.qemu.machine import DesktopVm
 from provisioning.desktop.qemu.record import QemuRecord
 from provisioning.desktop.qemu.template import DEVICES, find_template
+from provisioning.fleet.host_backends import HostBackends
 from provisioning.fleet.ledger import FILE, Ledger
 from provisioning.fleet.local import LocalFleet
 from provisioning.machine_folder import MachineFolder, iter_folders
 from provisioning.machine_state import MachineState
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP, ResourceSpec
 from tests.integration.test_forks import sh
 from tests.scratch import PREFIXES
 from tests.standins.appliance import NEEDS_APPLIANCE
@@ -51,7 +52,7 @@ pytestmark = [
     NEEDS_APPLIANCE,
 ]
 
-ROLES = {"desktop": Kind.DESKTOP}
+ROLES = {"desktop": ResourceSpec(DESKTOP)}
 # Maximum time until a lease ends, even on a slow host.
 BOUND_S = 90.0
 FREE_AGAIN_S = 5.0
@@ -67,14 +68,16 @@ def settings() -> Settings:
 def backend(settings: Settings) -> QemuBackend:
     """Return the backend of forks, with an existing template."""
     backend = QemuBackend(settings)
-    LocalFleet(settings, {Kind.DESKTOP: backend}, say=print).prepare([Kind.DESKTOP])
+    LocalFleet(settings, HostBackends(settings, given={"vm": backend}), say=print).prepare(
+        [ResourceSpec(DESKTOP)]
+    )
     return backend
 
 
 @pytest.fixture(scope="module")
 def fleet(settings: Settings, backend: QemuBackend) -> LocalFleet:
     """Return a fleet that forks."""
-    return LocalFleet(settings, {Kind.DESKTOP: backend}, say=print)
+    return LocalFleet(settings, HostBackends(settings, given={"vm": backend}), say=print)
 
 
 def traces() -> dict[str, set[str]]:
@@ -144,7 +147,7 @@ def test_altered_template_is_recreated_and_not_loaded(
         stream.write(b"more")
 
     assert backend.start_standby() is None
-    fleet.prepare([Kind.DESKTOP])
+    fleet.prepare([ResourceSpec(DESKTOP)])
 
     alive(fleet)
     assert find_template(settings, backend.stamp()) is not None
@@ -264,11 +267,11 @@ import sys, time
 from pathlib import Path
 from foundation.settings import get_settings
 from provisioning.fleet.local import LocalFleet
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP, ResourceSpec
 taken, end = map(Path, sys.argv[1:])
 log = taken.with_suffix(".log").open("w", buffering=1)
 fleet = LocalFleet(get_settings(), say=lambda words: print(words, file=log))
-with fleet.acquire({"desktop": Kind.DESKTOP}) as environment_lease:
+with fleet.acquire({"desktop": ResourceSpec(DESKTOP)}) as environment_lease:
     environment = environment_lease.environment
     taken.write_text(environment.machines["desktop"].info.machine_id)
     while not end.exists():

@@ -19,10 +19,11 @@ from provisioning.desktop.qemu.page_cache import load_into_page_cache
 from provisioning.desktop.qemu.rewind_base import RAM
 from provisioning.desktop.qemu.starting import start_domain
 from provisioning.desktop.qemu.template import DEVICES, DIGEST, find_template, templates_dir
+from provisioning.fleet.host_backends import HostBackends
 from provisioning.fleet.local import LocalFleet
 from provisioning.links.ssh import open_ssh
 from provisioning.machine_folder import iter_folders
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP, ResourceSpec
 from tests.contract.clocks import CLOCK_TOLERANCE_S, clock_off_s
 from tests.standins.appliance import NEEDS_APPLIANCE
 from tests.tiers import IS_NIGHTLY
@@ -256,10 +257,10 @@ def test_template_with_a_changed_image_is_not_loaded(
 def test_concurrent_leases_get_a_desktop_each_without_a_boot(backend: QemuBackend) -> None:
     settings = get_settings()
     messages: list[str] = []
-    fleet = LocalFleet(settings, {Kind.DESKTOP: backend}, say=messages.append)
+    fleet = LocalFleet(settings, HostBackends(settings, given={"vm": backend}), say=messages.append)
     with (
-        fleet.acquire({"desktop": Kind.DESKTOP}) as one_lease,
-        fleet.acquire({"desktop": Kind.DESKTOP}) as other_lease,
+        fleet.acquire({"desktop": ResourceSpec(DESKTOP)}) as one_lease,
+        fleet.acquire({"desktop": ResourceSpec(DESKTOP)}) as other_lease,
     ):
         environment = one_lease.environment
         other = other_lease.environment
@@ -267,7 +268,7 @@ def test_concurrent_leases_get_a_desktop_each_without_a_boot(backend: QemuBacken
         machines = {held.machines["desktop"].info.machine_id for held in (environment, other)}
         assert len(machines) == 2
     assert not any("boot" in line for line in messages)
-    fleet.fill(Kind.DESKTOP).join(timeout=60.0)
+    fleet.fill(ResourceSpec(DESKTOP)).join(timeout=60.0)
 
 
 def test_killed_fork_closes_its_link(backend: QemuBackend) -> None:

@@ -15,7 +15,7 @@ from foundation.clock import SYSTEM_CLOCK, wait_until
 from foundation.process import run
 from foundation.settings import get_settings
 from provisioning.fleet.local import LocalFleet
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP, ResourceSpec
 from tests.integration.test_two_containers import ask
 from tests.standins.appliance import NEEDS_APPLIANCE
 from tests.tiers import IS_NIGHTLY
@@ -44,7 +44,7 @@ def metrics(settings: Settings) -> str:
 def test_killed_qemu_is_reported_within_five_seconds(capsys: pytest.CaptureFixture[str]) -> None:
     settings = get_settings()
     forking = settings.model_copy(update={"desktop_reset": "fork"})
-    with LocalFleet(forking).acquire({"desktop": Kind.DESKTOP}) as lease:
+    with LocalFleet(forking).acquire({"desktop": ResourceSpec(DESKTOP)}) as lease:
         killed = lease.environment.machines["desktop"].info.machine_id
         (pid,) = run(["pgrep", "-f", f"qemu.*guest={killed},"]).require().text.split()
         os.kill(int(pid), signal.SIGKILL)

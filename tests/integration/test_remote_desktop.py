@@ -27,9 +27,11 @@ from images.desktop.keys import ensure_ssh_key, make_key
 from images.desktop_container.recipe import CAPABILITIES, HOME, HOME_TMPFS
 from provisioning.desktop.remote.backend import RemoteBackend
 from provisioning.desktop.remote.config import FILE
-from provisioning.protocols import READY, Kind
+from provisioning.protocols import READY
+from provisioning.resource import DESKTOP
 from tests.standins.container import desktop_container_settings
 from tests.standins.phone import free_port
+from tests.standins.website import website
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -132,7 +134,7 @@ def machine(taken: RemoteDesktop, lab: Lab) -> RemoteDesktop:
 def test_machine_is_deployed_viewed_and_controlled(machine: RemoteDesktop) -> None:
     info = machine.info
     variant = make_recipe("desktop-container", desktop_container_settings()).variant
-    assert (info.kind, info.backend, info.image) == (Kind.DESKTOP, "remote", f"remote:{variant}")
+    assert (info.kind, info.backend, info.image) == (DESKTOP, "remote", f"remote:{variant}")
     assert machine.screen.size() == (1280, 800)
     before = machine.screen.capture()
     machine.link.call("open_app", {"name": "Terminal"}, timeout_s=30.0)
@@ -151,6 +153,21 @@ def test_reset_command_of_the_owner_restores_it_exactly(machine: RemoteDesktop) 
     report = machine.snapshots.rewind(READY)
     assert (report.path, report.differences) == ("reset", ())
     assert machine.files.stat(f"{HOME}/left behind") is None
+
+
+def test_services_are_reached_by_name_before_and_after_a_reset(machine: RemoteDesktop) -> None:
+    def fetch() -> str:
+        script = "import urllib.request as r; print(r.urlopen('http://shop/a').read().decode())"
+        return machine.run(["python3", "-I", "-c", script], timeout_s=30).text
+
+    with website(lambda path, headers: f"{headers['Host']}{path}") as port:
+        machine.reach.serve({"shop": {80: ("127.0.0.1", port)}})
+        assert fetch() == "shop/a"
+        machine.snapshots.rewind(READY)
+        assert fetch() == "shop/a"
+        machine.reach.stop()
+    assert fetch() == ""
+    assert b"mesocosm" not in machine.files.get("/etc/hosts")
 
 
 def test_incomplete_reset_is_detected(machine: RemoteDesktop, lab: Lab) -> None:

@@ -9,8 +9,9 @@ from controller.actions.space import Action
 from controller.agents.driver import AgentDriver
 from controller.agents.oracle import OracleDriver
 from controller.executors.local import LocalExecutor, LocalTrials
+from controller.models.usage import Usage
 from controller.planning import specify_run
-from controller.protocol import Turn, Usage
+from controller.protocol import Turn
 from controller.scheduling.execution import execute_run
 from controller.service.schedules.definition import parse_schedule
 from controller.spec.agent import CustomSpec, OracleSpec

@@ -55,7 +55,7 @@ class FakeMachineService:
         for name, machine in self.machines.items():
             info = machine.info
             state = "ready" if machine.is_running() else "stopped"
-            parts = (info.kind.value, info.backend, info.image, info.accelerator)
+            parts = (info.kind, info.backend, info.image, info.accelerator)
             rows.append(MachineRow(name, *parts, state, in_use=name in self.used))
         return rows
 

@@ -14,9 +14,12 @@ from foundation.clock import wait_until
 from foundation.settings import Settings
 from provisioning.phone.adb.device import AdbDevice
 from provisioning.phone.adb.server import AdbServer
+from provisioning.phone.reference.console import ConsoleClient
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+_TOKEN = "a-token"  # noqa: S105 - of a stand-in
 
 
 class PhoneStandIn:
@@ -35,15 +38,22 @@ class PhoneStandIn:
         argv += ["--adb-port", "0", "--console-port", "0", "--ready", str(ready)]
         (folder / "root").mkdir()
         (folder / "state" / "keys").mkdir(parents=True)
-        self._phone = process.start(argv, env={"MESOCOSM_ADB_KEYS": self.server.public_key()})
+        env = {"MESOCOSM_ADB_KEYS": self.server.public_key(), "MESOCOSM_CONSOLE_TOKEN": _TOKEN}
+        self._phone = process.start(argv, env=env)
         try:
             assert wait_until(ready.is_file, timeout_s=30), "the phone does not come up"
-            serial = f"127.0.0.1:{json.loads(ready.read_text())['adb']}"
+            ports = json.loads(ready.read_text())
+            self._console = ("127.0.0.1", int(ports["console"]))
+            serial = f"127.0.0.1:{ports['adb']}"
             self.server.connect(serial, timeout_s=20)
             self.device = AdbDevice(self.server, serial)
         except BaseException:
             self.close()
             raise
+
+    def console(self) -> ConsoleClient:
+        """Open a session with its console."""
+        return ConsoleClient(self._console, _TOKEN)
 
     def close(self) -> None:
         """Stop the phone and the adb server."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from foundation.files import FileLock
 from provisioning.desktop.qemu.machine import DesktopVm
 from provisioning.fleet.local import LocalFleet
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP, ResourceSpec
 from tests.tiers import SPREAD
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from foundation.settings import Settings
     from provisioning.fleet.lease import LocalLease
 
-_ROLES = {"desktop": Kind.DESKTOP}
+_ROLES = {"desktop": ResourceSpec(DESKTOP)}
 
 
 @contextlib.contextmanager
@@ -67,6 +67,6 @@ def _acquire_saved(fleet: LocalFleet) -> LocalLease:
     lease = fleet.acquire(_ROLES)
     if lease.forked:
         lease.release()
-        fleet.make(Kind.DESKTOP).release()
+        fleet.make(ResourceSpec(DESKTOP)).release()
         lease = fleet.acquire(_ROLES)
     return lease

@@ -78,9 +78,6 @@ class SshStandIn:
             def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
                 connections.append(conn)
 
-            def server_requested(self, listen_host: str, listen_port: int) -> bool:
-                return listen_host == "127.0.0.1"
-
         return await asyncssh.create_server(
             Server,
             "127.0.0.1",

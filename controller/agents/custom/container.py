@@ -17,7 +17,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from controller.agents.custom.command import CommandAgent
+from controller.models.adapters import require_model
 from controller.models.specification import registered_settings
+from controller.models.usage import NO_USAGE
 from controller.registered.agents import agent_copies, read_definition
 from controller.spec.agent import RegisteredSpec
 from foundation.errors import (
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from controller.agents.custom.model_access import ModelAccess
     from controller.models.outage import OutageMeter
     from controller.models.settings import ModelSettings
+    from controller.models.usage import Usage, UsageMeter
     from controller.observation.observer import Observation
     from controller.protocol import AgentContext, MakeAgent, Turn
     from controller.registered.agents import AgentDefinition
@@ -70,13 +73,14 @@ def specify_container(entry: Entry, settings: Settings, chosen: ModelSettings) -
     """
     definition = read_definition(agent_copies(settings).content(entry))
     image = _image_id(definition.image or own_image(settings))
-    model = chosen.require() if definition.model else None
+    model = require_model(chosen) if definition.model else None
     return RegisteredSpec(
         name=entry.name,
         digest=entry.digest,
         image=image,
         model=model.name if model else "",
         endpoint=model.endpoint if model else "",
+        adapter=chosen.adapter,
     )
 
 
@@ -107,10 +111,13 @@ def make_container_agent(
     remove_leftovers()
     if not definition.model:
         return lambda context: ContainerAgent(context, definition, folder, image)
-    model = registered_settings(spec, chosen).require()
+    model = require_model(registered_settings(spec, chosen))
     open_access, environment = _access_to(model, settings)
     informed = definition.model_copy(update={"environment": definition.environment | environment})
-    return lambda context: ContainerAgent(context, informed, folder, image, open_access)
+    prices = model.usd_per_mtok_prompt, model.usd_per_mtok_completion
+    return lambda context: ContainerAgent(
+        context, informed, folder, image, open_access, prices=prices
+    )
 
 
 def _access_to(
@@ -135,7 +142,7 @@ def _access_to(
     def open_access(name: str) -> ModelAccess:
         return model_access.ModelAccess(model, folder, partial(relay_argv, name, image=image))
 
-    return open_access, model_access.model_environment(model.name)
+    return open_access, model_access.model_environment(model)
 
 
 class ContainerAgent(CommandAgent):
@@ -148,6 +155,7 @@ class ContainerAgent(CommandAgent):
         image: id of the image.
         open_access: starts a relay container with the given name, in whose network the model is
             available; None if the agent queries no model.
+        prices: prices of a million tokens sent and received, US dollars; 0 if unknown.
 
     Raises:
         ToolMissingError: Docker is missing.
@@ -161,8 +169,13 @@ class ContainerAgent(CommandAgent):
         folder: Path,
         image: str,
         open_access: Callable[[str], ModelAccess] | None = None,
+        *,
+        prices: tuple[float, float] = (0.0, 0.0),
     ) -> None:
         self._meter: OutageMeter | None = None
+        self._usage: UsageMeter | None = None
+        self._prices = prices
+        self._is_measured = True
         name = f"mesocosm-agent-{secrets.token_hex(6)}"
         relay = f"{name}-model" if open_access else ""
         argv = container_argv(name, definition, folder, image, relay)
@@ -171,12 +184,12 @@ class ContainerAgent(CommandAgent):
             if open_access:
                 access = open_access(relay)
                 stack.callback(access.close)
-                self._meter = access.meter
+                self._meter, self._usage = access.meter, access.usage
             super().__init__(context, argv, folder)
             self._started = stack.pop_all()
 
     def act(self, observation: Observation) -> Turn:
-        """Return the agent's turn, with the outage of its model as measured, not as reported.
+        """Return the agent's turn, with outages and usage of its model as measured, not as reported.
 
         Raises:
             AgentError: the process ended, or sent an invalid turn.
@@ -185,12 +198,34 @@ class ContainerAgent(CommandAgent):
             turn = super().act(observation)
         except AgentError as exc:
             exc.outage_s = self._outage_s(0.0)
+            usage = self._used(NO_USAGE)
+            exc.tokens, exc.usd = usage.tokens, usage.usd
             raise
-        return replace(turn, outage_s=self._outage_s(turn.outage_s))
+        usage = self._used(turn.usage)
+        return replace(turn, usage=usage, outage_s=self._outage_s(turn.outage_s))
 
     def pending_outage_s(self) -> float:
         """Return the outage in the current turn, if the requests in progress remain unanswered."""
         return self._meter.pending_s() if self._meter else 0.0
+
+    def _used(self, reported: Usage) -> Usage:
+        """Return the usage of the turn that ends now, and log it if it was reported otherwise.
+
+        It is what the replies of the model reported. Once one of them did not, as streamed ones may
+        not, the agent's own report counts if it is higher.
+        """
+        if self._usage is None:
+            return reported
+        measured = self._usage.take().priced(*self._prices)
+        self._is_measured = self._is_measured and measured.is_known
+        is_used = not self._is_measured and reported.total > measured.total
+        usage = reported if is_used else measured
+        if not usage.usd:
+            usage = replace(usage, usd=reported.usd)
+        if reported.tokens[:2] != measured.tokens[:2]:
+            texts = {"measured": measured.to_dict(), "reported": reported.to_dict()}
+            self._context.diary.write("usage", **texts)
+        return usage
 
     def _outage_s(self, reported_s: float) -> float:
         """Return the measured outage of the turn that ends now, and log it."""

@@ -77,12 +77,11 @@ def too_long() -> AgentError:
 
 
 def _described(role: str, name: str, tool: Tool) -> dict[str, Json]:
-    function = tool.openai()["function"]
     return {
         "on": None if role == SESSION else role,
         "do": name,
-        "description": function["description"],
-        "parameters": function["parameters"],
+        "description": tool.description,
+        "parameters": tool.parameters(),
     }
 
 

@@ -19,6 +19,7 @@ import tempfile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from controller.models.adapters import find_adapter
 from controller.models.gateway import ModelGateway
 from foundation.bounded import CallThread, NoAnswerError
 from foundation.errors import ModelUnavailableError
@@ -30,19 +31,21 @@ if TYPE_CHECKING:
     from controller.models.settings import ModelSettings
 
 PORT = 8099
-BASE_URL = f"http://127.0.0.1:{PORT}/v1"
+_ORIGIN = f"http://127.0.0.1:{PORT}"
 _PROGRAM = Path(__file__).with_name("loopback_program.py")
 _SOCKET = "/run/model.sock"
 _START_S = 30.0
 
 
-def model_environment(model: str) -> dict[str, str]:
+def model_environment(settings: ModelSettings) -> dict[str, str]:
     """Return an agent's environment variables for its model, with a dummy key that SDKs require."""
+    rules = find_adapter(settings.adapter).gateway
+    base_url = _ORIGIN + rules.prefix
     return {
-        "MESOCOSM_MODEL_BASE_URL": BASE_URL,
-        "MESOCOSM_MODEL_NAME": model,
-        "OPENAI_BASE_URL": BASE_URL,
-        "OPENAI_API_KEY": "none",
+        "MESOCOSM_MODEL_ADAPTER": settings.adapter,
+        "MESOCOSM_MODEL_BASE_URL": base_url,
+        "MESOCOSM_MODEL_NAME": settings.name,
+        **rules.environment(base_url),
     }
 
 
@@ -57,6 +60,7 @@ class ModelAccess:
 
     Attributes:
         meter: measures how long the model does not answer.
+        usage: measures the usage of answered calls.
 
     Raises:
         ModelUnavailableError: the relay does not start.
@@ -75,7 +79,7 @@ class ModelAccess:
             stack.callback(shutil.rmtree, own, ignore_errors=True)
             gateway = ModelGateway(settings, own / "s")
             stack.callback(gateway.close)
-            self.meter = gateway.meter
+            self.meter, self.usage = gateway.meter, gateway.usage
             mount = f"type=bind,source={own / 's'},target={_SOCKET}"
             program = ["-I", "-c", _PROGRAM.read_text(), str(PORT), _SOCKET]
             stack.callback(_end, process := _start(relay_argv(mount, program)))

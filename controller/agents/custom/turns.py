@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, JsonValue, ValidationError
 
 from controller.actions.space import Action
-from controller.models.usage import MAX_TOKENS
-from controller.protocol import Turn, Usage
+from controller.models.usage import MAX_TOKENS, Usage
+from controller.protocol import Turn
 from evaluators.strict import Strict
 from foundation.errors import AgentError, nearest
 
@@ -48,30 +48,44 @@ class ActionLine(Strict):
         return Action(self.do, self.on, self.args, tuple(self.understood))
 
 
+_Count = Annotated[int | None, Field(ge=0, le=MAX_TOKENS)]
+
+
 class _UsageData(Strict):
-    prompt_tokens: int = Field(default=0, ge=0, le=MAX_TOKENS)
-    completion_tokens: int = Field(default=0, ge=0, le=MAX_TOKENS)
+    """Usage as data; counts that it leaves out are unknown."""
+
+    prompt_tokens: _Count = None
+    completion_tokens: _Count = None
+    cached_tokens: _Count = None
+    reasoning_tokens: _Count = None
     usd: float = Field(default=0.0, ge=0, le=_MAX_USD, allow_inf_nan=False)
     is_known: bool = True
 
     @property
     def usage(self) -> Usage:
         """The usage that it describes."""
-        return Usage(self.prompt_tokens, self.completion_tokens, self.usd, is_known=self.is_known)
+        return Usage(
+            self.prompt_tokens,
+            self.completion_tokens,
+            self.usd,
+            self.cached_tokens,
+            self.reasoning_tokens,
+            is_known=self.is_known,
+        )
 
 
-_UNKNOWN_USAGE = _UsageData(is_known=False)
+_NO_USAGE = _UsageData(prompt_tokens=0, completion_tokens=0, cached_tokens=0, reasoning_tokens=0)
 
 
 class _TurnData(Strict):
     """A turn as data.
 
     Attributes:
-        usage: usage of its model; None if the model did not report it.
+        usage: usage of its model; None if the model did not report it. A turn without one asked none.
     """
 
     actions: list[ActionLine]
-    usage: _UsageData | None = _UsageData()
+    usage: _UsageData | None = _NO_USAGE
     note: str = ""
     fault: str = ""
     outage_s: float = Field(default=0.0, ge=0, allow_inf_nan=False)
@@ -96,7 +110,7 @@ def as_turn(value: object) -> Turn:
         raise _wrong(value, str(exc)) from None
     return Turn(
         tuple(line.action for line in data.actions),
-        (data.usage or _UNKNOWN_USAGE).usage,
+        Usage() if data.usage is None else data.usage.usage,
         data.note,
         data.fault,
         data.outage_s,
@@ -114,9 +128,7 @@ def _as_data(value: object) -> object:
         case Turn():
             return {
                 "actions": _as_lines(value.actions),
-                "usage": {
-                    name: getattr(value.usage, name, None) for name in _UsageData.model_fields
-                },
+                "usage": _usage_data(value.usage),
                 "note": value.note,
                 "fault": value.fault,
                 "outage_s": value.outage_s,
@@ -131,6 +143,20 @@ def _as_data(value: object) -> object:
             raise TypeError(_why_no_turn(value))
         case _:
             raise TypeError(f"it is {_kind(value)}")
+
+
+def _usage_data(usage: object) -> object:
+    """Return a usage as data; what is no usage, for the error message."""
+    if not isinstance(usage, Usage):
+        return usage if usage is None else _kind(usage)
+    return {
+        "prompt_tokens": usage.input_tokens,
+        "completion_tokens": usage.output_tokens,
+        "cached_tokens": usage.cached_tokens,
+        "reasoning_tokens": usage.reasoning_tokens,
+        "usd": usage.usd,
+        "is_known": usage.is_known,
+    }
 
 
 def _as_lines(actions: object) -> list[object]:

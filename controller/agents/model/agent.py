@@ -1,19 +1,20 @@
-"""One agent for every OpenAI-compatible endpoint: screenshots in, tool calls out."""
+"""One agent for the models of all vendors: screenshots in, tool calls out."""
 
 from __future__ import annotations
 
-import base64
-import re
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
 
 from controller.agents.model.calls import TEXTS, CallReader, remembered
 from controller.agents.model.elements import TEXTS as LISTS
 from controller.agents.model.elements import describe_elements
 from controller.agents.model.scaling import ScaledScreenshot
 from controller.agents.model.shortening import CUT, shorten, shorten_refused
+from controller.models.adapters import find_adapter
 from controller.models.endpoint import ModelEndpoint
-from controller.models.reply import REASONING
-from controller.protocol import Turn, Usage
+from controller.models.messages import Image, Message, Request, Role
+from controller.models.usage import usage_of
+from controller.protocol import Turn
 from foundation.errors import ModelRefusalError
 from foundation.files import digest_json
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from controller.models.endpoint import Answer
     from controller.models.settings import ModelSettings
-    from controller.models.usage import Tokens
+    from controller.models.usage import Usage
     from controller.observation.observer import Observation
     from controller.protocol import AgentContext
 
@@ -38,7 +39,6 @@ _DONE = "Done."
 _DROPPED = "Not carried out, because an earlier call of the same reply was refused."
 _PROGRESS = "Progress on the task:"
 _MAX_SEED = 2**31
-_SEED = re.compile(r"\bseed\b", re.IGNORECASE)
 _OMITTED = "[older screenshots left out]"
 
 
@@ -52,15 +52,16 @@ class ModelAgent:
 
     def __init__(self, context: AgentContext, settings: ModelSettings) -> None:
         self._settings = settings
-        self._tools = context.space.openai_tools()
+        self._tools = context.space.model_tools()
         self._reader = CallReader(context.space)
-        self._seed = context.seed % _MAX_SEED if settings.send_seed else None
+        is_seeded = settings.send_seed and find_adapter(settings.adapter).capabilities.seed
+        self._seed = context.seed % _MAX_SEED if is_seeded else None
         self._system = _SYSTEM.format(instruction=context.instruction)
-        self._turns: list[list[dict[str, Any]]] = []
+        self._turns: list[list[Message]] = []
         self._asked_at_step = 0
         self._endpoint = ModelEndpoint(settings, write=context.diary.write)
-        self._returns_reasoning = False
-        context.diary.write("prompt", system=self._system, tools=self._tools)
+        tools = [asdict(tool) for tool in self._tools]
+        context.diary.write("prompt", system=self._system, tools=tools)
 
     def act(self, observation: Observation) -> Turn:
         """Send the screenshots and return the model's tool calls.
@@ -76,99 +77,76 @@ class ModelAgent:
         turn = [*self._answers(observation), _shown(observation, sizes)]
         self._turns = [*self._turns, turn][-self._settings.history :]
         answer = self._ask()
-        choice = answer.reply.choices[0]
-        calls = self._reader.read(choice.message, choice.finish_reason, sizes)
-        turn.append(remembered(choice.message, calls))
+        reply = answer.reply
+        calls = self._reader.read(reply, sizes)
+        turn.append(remembered(reply.message, calls))
         self._asked_at_step = observation.step
-        usage = self._usage(answer.reply.tokens)
-        note = choice.message.content or ""
-        return Turn(calls.actions, usage, note, calls.fault, answer.outage_s)
+        usage = self._priced(reply.usage)
+        return Turn(calls.actions, usage, reply.message.text, calls.fault, answer.outage_s)
 
     def _ask(self) -> Answer:
-        while True:
-            try:
-                return self._endpoint.ask(self._messages(), self._tools, seed=self._seed)
-            except ModelRefusalError as exc:
-                if not self._yields_to(exc):
-                    exc.usd = self._usd(*exc.tokens)
-                    raise
+        try:
+            return self._endpoint.ask(Request(self._messages(), self._tools, self._seed))
+        except ModelRefusalError as exc:
+            exc.usd = self._priced(usage_of(exc.tokens)).usd
+            raise
 
-    def _yields_to(self, refusal: ModelRefusalError) -> bool:
-        """Adapt the request to a server that rejected it; return whether to retry.
+    def _priced(self, usage: Usage) -> Usage:
+        settings = self._settings
+        return usage.priced(settings.usd_per_mtok_prompt, settings.usd_per_mtok_completion)
 
-        Some servers reject a conversation without the model's reasoning, others one with it; some
-        do not accept a seed.
-        """
-        if refusal.status is None:
-            return False
-        if "reasoning_content" in refusal.details and not self._returns_reasoning:
-            self._returns_reasoning = True
-            return True
-        if _SEED.search(refusal.details) and self._seed is not None:
-            self._seed = None
-            return True
-        return False
-
-    def _usage(self, tokens: Tokens) -> Usage:
-        sent, received = tokens.prompt_tokens, tokens.completion_tokens
-        return Usage(sent, received, self._usd(sent, received), is_known=tokens.is_known)
-
-    def _usd(self, sent: int, received: int) -> float:
-        per_million = self._settings
-        return (
-            sent * per_million.usd_per_mtok_prompt + received * per_million.usd_per_mtok_completion
-        ) / 1e6
-
-    def _answers(self, observation: Observation) -> list[dict[str, Any]]:
-        """Return a message with the outcome of each call of the last turn, as the API requires."""
+    def _answers(self, observation: Observation) -> list[Message]:
+        """Return a message with the outcome of each call of the last turn."""
         if not self._turns:
             return []
         last = self._turns[-1]
-        calls = last[-1].get("tool_calls", [])
+        calls = last[-1].calls
         feedback = shorten(observation.feedback)
         done = observation.step - self._asked_at_step if feedback else len(calls)
         if feedback:
             last[-1] = shorten_refused(last[-1], done)
         if not calls:
-            return [{"role": "user", "content": feedback or _DONE}]
+            return [Message(Role.USER, (feedback or _DONE,))]
         texts = [_DONE] * done + [feedback] + [_DROPPED] * len(calls)
         return [
-            {"role": "tool", "tool_call_id": call["id"], "content": text}
+            Message(Role.TOOL, (text,), call_id=call.id)
             for call, text in zip(calls, texts, strict=False)
         ]
 
-    def _messages(self) -> list[dict[str, Any]]:
-        messages: list[dict[str, Any]] = [{"role": "system", "content": self._system}]
+    def _messages(self) -> tuple[Message, ...]:
+        messages = [Message(Role.SYSTEM, (self._system,))]
         first_shown = len(self._turns) - self._settings.pictures
         for index, turn in enumerate(self._turns):
-            # The calls that the first turn's tool messages answer may no longer be in the history.
-            kept = turn if index else [row for row in turn if row["role"] != "tool"]
+            # The calls that the first turn's outcomes name may no longer be in the history.
+            kept = turn if index else [row for row in turn if row.role is not Role.TOOL]
             messages += [row if index >= first_shown else _without_pictures(row) for row in kept]
-        hidden = set() if self._returns_reasoning else set(REASONING)
-        return [{key: value for key, value in row.items() if key not in hidden} for row in messages]
+        return tuple(messages)
 
 
-def _shown(observation: Observation, screens: Mapping[str, ScaledScreenshot]) -> dict[str, Any]:
-    parts: list[dict[str, Any]] = []
+def _shown(observation: Observation, screens: Mapping[str, ScaledScreenshot]) -> Message:
+    parts: list[str | Image] = []
     if observation.progress:
-        parts.append({"type": "text", "text": "\n".join((_PROGRESS, *observation.progress))})
+        parts.append("\n".join((_PROGRESS, *observation.progress)))
     for role, screen in screens.items():
         width, height = screen.size_px
-        url = f"data:image/png;base64,{base64.b64encode(screen.png()).decode()}"
-        parts.append({"type": "text", "text": f"{role}, {width} x {height} px:"})
-        parts.append({"type": "image_url", "image_url": {"url": url}})
+        parts += [f"{role}, {width} x {height} px:", Image(screen.png())]
         if role in observation.trees:
-            text = describe_elements(observation.trees[role], screen)
-            parts.append({"type": "text", "text": text})
-    return {"role": "user", "content": parts}
+            parts.append(describe_elements(observation.trees[role], screen))
+    return Message(Role.USER, tuple(parts))
 
 
-def _without_pictures(message: dict[str, Any]) -> dict[str, Any]:
-    if isinstance(message["content"], list):
-        return {**message, "content": _OMITTED}
-    return message
+def _without_pictures(message: Message) -> Message:
+    return replace(message, parts=(_OMITTED,)) if message.has_pictures else message
 
 
-def prompt_digest() -> str:
-    """Return the SHA-256 of the agent's prompt texts, without the task and its tools."""
-    return digest_json([_SYSTEM, _DONE, _DROPPED, _OMITTED, _PROGRESS, CUT, *TEXTS, *LISTS])
+def prompt_digest(adapter: str) -> str:
+    """Return the SHA-256 of the agent's prompt texts, without the task and its tools.
+
+    Args:
+        adapter: name of the adapter, whose texts are included.
+
+    Raises:
+        UnknownNameError: there is no such adapter.
+    """
+    own = [_SYSTEM, _DONE, _DROPPED, _OMITTED, _PROGRESS, CUT, *TEXTS, *LISTS]
+    return digest_json([*own, *find_adapter(adapter).texts])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from controller.actions.arguments import ENCODED_TWICE
 from controller.actions.executor import require_on_screen
-from controller.models.reply import MALFORMED
+from controller.models.messages import Stop
 from foundation.errors import InvalidActionError, MesocosmError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from controller.actions.space import Action, ActionSpace
     from controller.agents.model.scaling import ScaledScreenshot
-    from controller.models.reply import Message, ToolCall
+    from controller.models.messages import Message, Reply, ToolCall
 
 _NO_TOOL = "You called no tool. Call exactly one of the tools."
 _CUT_OFF = "Your reply was cut off, because it was longer than allowed. Be brief."
@@ -26,7 +26,7 @@ _NOT_JSON = "The arguments of {name} are not JSON: {why}."
 _NO_OBJECT = "The arguments of {name} are not a JSON object."
 _NO_TEXT = "The arguments of {name} contain characters that are not valid Unicode."
 _MALFORMED = "Your reply is malformed: {what}."
-TEXTS = (_NO_TOOL, _CUT_OFF, _NOT_JSON, _NO_OBJECT, _NO_TEXT, _MALFORMED, *MALFORMED)
+TEXTS = (_NO_TOOL, _CUT_OFF, _NOT_JSON, _NO_OBJECT, _NO_TEXT, _MALFORMED)
 """All texts that a model may receive about its calls, for the digest of prompts."""
 
 _MAX_NAME_CHARS = 64
@@ -66,25 +66,19 @@ class CallReader:
         self._space = space
         self._ids: set[str] = set()
 
-    def read(
-        self,
-        message: Message,
-        finish_reason: str | None,
-        screens: Mapping[str, ScaledScreenshot],
-    ) -> Calls:
+    def read(self, reply: Reply, screens: Mapping[str, ScaledScreenshot]) -> Calls:
         """Parse the calls of one reply.
 
         Args:
-            message: the model's message.
-            finish_reason: finish reason of the reply; ``length`` means that it was truncated.
+            reply: the model's reply.
             screens: screenshots that the model received, by role.
         """
-        calls = message.tool_calls
-        is_cut = finish_reason == "length"
+        calls = reply.message.calls
+        is_cut = reply.stop is Stop.LENGTH
         actions: list[Action] = []
         fault = "" if calls else _CUT_OFF if is_cut else _NO_TOOL
-        if message.malformed:
-            fault = _MALFORMED.format(what=message.malformed)
+        if reply.message.malformed:
+            fault = _MALFORMED.format(what=reply.message.malformed)
         for call in calls:
             try:
                 if not fault:
@@ -106,7 +100,7 @@ class CallReader:
         """
         if call.malformed:
             raise _CallError(_MALFORMED.format(what=call.malformed))
-        action = self._space.action_of_tool(call.function.name, _read_arguments(call))
+        action = self._space.action_of_tool(call.name, _read_arguments(call))
         if _is_encoded_twice(call):
             action = replace(action, notes=(*action.notes, ENCODED_TWICE))
         screen = screens.get(action.on or "")
@@ -127,28 +121,18 @@ class CallReader:
         return name
 
 
-def remembered(message: Message, calls: Calls) -> dict[str, Any]:
+def remembered(message: Message, calls: Calls) -> Message:
     """Return a reply as a message of the next request.
 
-    It includes the fields that the server requires back, and the reasoning. Arguments that are not
-    JSON objects and invalid tool names are replaced, because strict servers reject them.
+    Arguments that are not JSON objects and invalid tool names are replaced, because strict servers
+    reject them.
     """
-    kept: dict[str, Any] = {"role": "assistant", "content": message.content or "", **message.signed}
-    if message.reasoning:
-        name, text = message.reasoning
-        kept[name] = text
-    if message.tool_calls:
-        rows = zip(message.tool_calls, calls.ids, calls.arguments, strict=True)
-        kept["tool_calls"] = [
-            {
-                "id": call_id,
-                "type": "function",
-                "function": {"name": _sendable_name(call.function.name), "arguments": arguments},
-                **call.signed,
-            }
-            for call, call_id, arguments in rows
-        ]
-    return kept
+    rows = zip(message.calls, calls.ids, calls.arguments, strict=True)
+    sendable = tuple(
+        replace(call, id=call_id, name=_sendable_name(call.name), arguments=arguments, malformed="")
+        for call, call_id, arguments in rows
+    )
+    return replace(message, calls=sendable, malformed="")
 
 
 def _read_arguments(call: ToolCall) -> dict[str, Any]:
@@ -157,11 +141,9 @@ def _read_arguments(call: ToolCall) -> dict[str, Any]:
     Raises:
         _CallError: they are not a JSON object, or not valid text.
     """
-    name = call.function.name
+    name = call.name
     try:
-        args = json.loads(
-            call.function.arguments or "{}", parse_constant=_refuse, parse_float=_finite
-        )
+        args = json.loads(call.arguments or "{}", parse_constant=_refuse, parse_float=_finite)
         json.dumps(args, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         raise _CallError(_NO_TEXT.format(name=name)) from None
@@ -175,12 +157,11 @@ def _read_arguments(call: ToolCall) -> dict[str, Any]:
 
 
 def _is_encoded_twice(call: ToolCall) -> bool:
-    return call.function.arguments.lstrip().startswith('"')
+    return call.arguments.lstrip().startswith('"')
 
 
 def _with_arguments(call: ToolCall, arguments: str) -> ToolCall:
-    function = call.function.model_copy(update={"arguments": arguments})
-    return call.model_copy(update={"function": function})
+    return replace(call, arguments=arguments)
 
 
 def _refuse(text: str) -> float:

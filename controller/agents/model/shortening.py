@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
-
-from controller.models.reply import REASONING
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from controller.models.messages import Message, ToolCall
     from provisioning.protocols import Json
 
 MAX_CHARS = 4000
@@ -33,28 +33,20 @@ def shorten_arguments(arguments: str) -> str:
     return shortened if len(shortened) <= MAX_CHARS else "{}"
 
 
-def shorten_refused(message: dict[str, Any], done: int) -> dict[str, Any]:
+def shorten_refused(message: Message, done: int) -> Message:
     """Return a model's message of the history without what is too long of its refused part.
 
     Args:
         message: the message, as `remembered` returns it.
         done: number of its calls that were carried out; these are not changed.
     """
-    texts = {
-        name: shorten(text)
-        for name in ("content", *REASONING)
-        if isinstance(text := message.get(name), str)
-    }
-    kept = {**message, **texts}
-    if calls := message.get("tool_calls"):
-        kept["tool_calls"] = [*calls[:done], *map(_shortened_call, calls[done:])]
-    return kept
+    parts = tuple(shorten(part) if isinstance(part, str) else part for part in message.parts)
+    calls = (*message.calls[:done], *map(_shortened_call, message.calls[done:]))
+    return replace(message, parts=parts, reasoning=shorten(message.reasoning), calls=calls)
 
 
-def _shortened_call(call: dict[str, Any]) -> dict[str, Any]:
-    function = call["function"]
-    arguments = shorten_arguments(function["arguments"])
-    return {**call, "function": {**function, "arguments": arguments}}
+def _shortened_call(call: ToolCall) -> ToolCall:
+    return replace(call, arguments=shorten_arguments(call.arguments))
 
 
 def _shortened(value: Json) -> Json:

@@ -76,7 +76,7 @@ def get_suite(name: str, context: Context) -> SuiteReply:
         TaskReply(
             id=task.id,
             instruction=task.instruction,
-            roles={role: kind.value for role, kind in task.roles.items()},
+            roles=task.kinds,
         )
         for task in suite.tasks
     ]

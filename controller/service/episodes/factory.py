@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from foundation.cancel import CancelToken
     from foundation.settings import Settings
     from provisioning.lease import Fleet
-    from provisioning.protocols import Kind
+    from provisioning.resource import ResourceSpec
 
 AGENT = "api"
 """Agent label in metrics of externally driven episodes."""
@@ -37,7 +37,7 @@ class EpisodeFactory:
         preflight: checks that the kinds of machines are available.
     """
 
-    def __init__(self, settings: Settings, preflight: Callable[[set[Kind]], None]) -> None:
+    def __init__(self, settings: Settings, preflight: Callable[[set[ResourceSpec]], None]) -> None:
         self._settings = settings
         self._preflight = preflight
         self._lock = threading.Lock()

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from controller.actions.space import Action
-from controller.models.usage import MAX_TOKENS
-from controller.protocol import Turn, Usage
+from controller.models.usage import MAX_TOKENS, Usage
+from controller.protocol import Turn
 from foundation.files import digest_json
 
 MAX_DEADLINE_S = 3600.0

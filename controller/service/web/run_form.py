@@ -36,6 +36,7 @@ class RunForm(BaseModel):
         limit_steps: limit of every trial, overriding its task's; so are the other ``limit_`` fields.
         budget_tokens: budget of all attempts together; so are the other ``budget_`` fields.
         trees: if checked, observations include accessibility trees.
+        isolate: if checked, each trial runs in a process of its own.
         no_preflight: if checked, nothing is checked before machines are leased.
     """
 
@@ -63,6 +64,7 @@ class RunForm(BaseModel):
     budget_usd: Number = ""
     budget_seconds: Number = ""
     trees: bool = False
+    isolate: bool = False
     no_preflight: bool = False
 
     def request(self) -> RunRequest:
@@ -78,6 +80,7 @@ class RunForm(BaseModel):
             "limits": self._filled(_LIMITS, "limit_"),
             "budget": self._filled(_BUDGET, "budget_"),
             "trees": self.trees,
+            "isolate": self.isolate,
             "preflight": not self.no_preflight,
         }
         with refusing_wrong_values():

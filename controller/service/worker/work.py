@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from controller.agents.registry import make_driver
 from controller.episode.result import Reason
 from controller.executors.local import LocalExecutor, LocalTrials
-from controller.planning import kinds_of, suite_for
+from controller.planning import needs_of, suite_for
 from controller.preflight import require_ready
 from controller.requests import model_choice, open_tasks, require_present, specify_request
 from controller.scheduling.events import BudgetSpent, TrialEnded
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from evaluators.loading.suite import Suite
     from foundation.clock import Clock
     from foundation.settings import Settings
-    from provisioning.protocols import Kind
+    from provisioning.resource import ResourceSpec
 
 _log = logging.getLogger(__name__)
 
 
-Preflight = Callable[[set["Kind"]], None]
-"""Raises a `MesocosmError` if machines of the given kinds are not available."""
+Preflight = Callable[[set["ResourceSpec"]], None]
+"""Raises a `MesocosmError` if what tasks need is not available."""
 
 MakeExecutor = Callable[[LocalTrials, int], "Executor"]
 """Creates an executor for a run's trials and the number of concurrent ones."""
@@ -167,7 +167,7 @@ class Work:
         """
         request = self.queued.request
         is_real = request.fleet == "real"
-        machines = partial(self._preflight, kinds_of(spec, suite)) if is_real else None
+        machines = partial(self._preflight, needs_of(spec, suite)) if is_real else None
         if request.preflight:
             require_ready(spec, model_choice(request), self._settings, machines)
         elif machines is not None:

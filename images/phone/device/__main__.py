@@ -76,8 +76,10 @@ def run(config: DeviceConfig, ready: Path | None) -> None:
     commands = Commands(phone, config, machine)
     environment = ShellEnvironment(config, processes, commands)
     control = ControlServer(config.socket, commands)
-    adb = AdbServer(config, store.properties(), Services(environment, phone, machine))
+    services = Services(environment, phone, machine)
+    adb = AdbServer(config, store.properties(), services)
     machine.at_reboot.append(adb.disconnect_all)
+    machine.at_load.append(services.end_reverses)
     console = ConsoleServer(config, machine, phone)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: machine.stop())

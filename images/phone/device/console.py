@@ -34,6 +34,7 @@ _HELP = """Android console command help:
     geo              Geo-location commands
     gsm              GSM related commands
     kill             terminate the phone
+    names            names of services that ports of the phone lead to
     ping             check if the phone is alive
     power            power related commands
     quit|exit        quit control session

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from images.phone.device.commands.battery import DEVICE, battery, put_battery
+from images.phone.device.names import check_names
 from images.phone.device.telephony import OFFHOOK, RINGING
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class ConsoleCommands:
             "event": self._event,
             "geo": self._geo,
             "gsm": self._gsm,
+            "names": self._names,
             "ping": lambda _: "I am alive!\n",
             "power": self._power,
             "rotate": self._rotate,
@@ -145,6 +147,16 @@ class ConsoleCommands:
                 {"accept": line.answer, "hold": line.hold}.get(verb, line.end)()
                 return ""
         raise RefusedError("usage: gsm call|accept|busy|cancel|hold <phonenumber>, gsm list|status")
+
+    def _names(self, rest: str) -> str:
+        """Replace the names that lead to the phone's own ports; not a command of emulators."""
+        try:
+            names = check_names(rest.split())
+        except ValueError as exc:
+            raise RefusedError(str(exc)) from exc
+        with self._phone.event():
+            self._phone.names = names
+        return ""
 
     def _power(self, rest: str) -> str:
         match rest.split():

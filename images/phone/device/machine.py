@@ -27,7 +27,7 @@ _LOG_KEY = ("device", "log")
 class PhoneMachine:
     """Save and restore the phone.
 
-    A rewind kills every process started by a shell, then restores the state's database and the
+    A rewind ends what leads to hosts, kills every process started by a shell, then restores the state's database and the
     files below /sdcard and /data/local/tmp; meanwhile no command and no process can start.
 
     Args:
@@ -44,6 +44,8 @@ class PhoneMachine:
         self.booted_s = time.monotonic()
         self.at_reboot: list[Callable[[], None]] = []
         """Functions called at the beginning of every reboot."""
+        self.at_load: list[Callable[[], None]] = []
+        """Functions called at the beginning of every rewind."""
 
     def snapshot_names(self) -> list[str]:
         """Return the names of the snapshots."""
@@ -74,6 +76,8 @@ class PhoneMachine:
         with self._processes.lock, self._phone.lock:
             if name not in self._snapshots.names():
                 raise SnapshotRefusedError(f"there is no snapshot called '{name}'")
+            for act in self.at_load:
+                act()
             try:
                 self._processes.kill_all()
                 self._snapshots.load(name, self._phone.store)

@@ -64,6 +64,8 @@ class Phone:
         self._resumed = ""
         self.compositor = Compositor(self, self._press_key)
         self._begun: list[object] = []
+        self.names: frozenset[str] = frozenset()
+        """Names of services that ports of the phone lead to, until a rewind or a reboot."""
         self.finger: tuple[tuple[int, int], float] | None = None
         """Position and time of a touch that is not yet released."""
 
@@ -219,6 +221,7 @@ class Phone:
         with self.lock:
             self._stack = self._load()
             self._kept = ""
+            self.names = frozenset()
             self.finger = None
 
     @contextmanager
@@ -340,6 +343,7 @@ class Phone:
         """Boot: show the home screen and close everything else."""
         with self.event():
             self._stack = Stack.of_home(LAUNCHER, APPS[LAUNCHER].main)
+            self.names = frozenset()
             self.cancel_notifications()
             self.log.clear()
             self.log.write("I", "boot", "Boot is finished")

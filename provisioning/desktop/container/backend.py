@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 from foundation.cancel import ended_by
 from foundation.clock import SYSTEM_CLOCK
-from foundation.errors import ImageError, MachineError, MesocosmError
+from foundation.errors import MachineError, MesocosmError
 from foundation.files import FileLock, digest_json
 from foundation.ids import new_machine_id
 from foundation.logging import suppress_logged
 from images.builder import find
-from images.catalog import make_recipe, settings_for
 from images.engine import require_engine
 from images.manifest import read_manifest
 from provisioning.desktop.container.baseline import Baseline
@@ -25,7 +24,7 @@ from provisioning.handle import MachineHandle
 from provisioning.links.zipapp import build_probe
 from provisioning.machine_folder import MachineFolder, create_folder, find_folder
 from provisioning.machine_state import MachineState
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP, ResourceSpec
 from provisioning.review.desktop import review_desktop
 
 if TYPE_CHECKING:
@@ -35,11 +34,13 @@ if TYPE_CHECKING:
     from foundation.clock import Clock
     from foundation.settings import Settings
     from images.recipe import Image
-    from provisioning.handle import HostMachine
+    from provisioning.handle import HostResource
     from provisioning.machine_record import MachineRecord
     from provisioning.protocols import ResetReport
 
 _log = logging.getLogger(__name__)
+
+_DEFAULT = ResourceSpec(DESKTOP)
 
 
 class ContainerBackend:
@@ -47,16 +48,19 @@ class ContainerBackend:
 
     Args:
         settings: size of the machines, and location of machines and images.
+        spec: names the image; by default, the one that settings choose.
         clock: clock used for times in records.
     """
 
-    def __init__(self, settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> None:
+    def __init__(
+        self, settings: Settings, spec: ResourceSpec = _DEFAULT, *, clock: Clock = SYSTEM_CLOCK
+    ) -> None:
         self._settings = settings
+        self._label = f"desktop-container:{spec.image}" if spec.image else "desktop-container"
         self._clock = clock
         self._containers = DesktopContainers(settings.state_dir)
         self._image: Image | None = None
         self._known_stamp = ""
-        self._others: dict[str, ContainerBackend] = {}
 
     @property
     def image(self) -> Image:
@@ -66,7 +70,7 @@ class ContainerBackend:
             ImageError: the image is not built, or is corrupt.
         """
         if self._image is None:
-            self._image = find("desktop-container", self._settings)
+            self._image = find(self._label, self._settings)
         return self._image
 
     @property
@@ -118,7 +122,7 @@ class ContainerBackend:
         """Return whether the baseline of a fresh container is known."""
         return self._baseline().read() is not None
 
-    def ensure_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:
+    def ensure_template(self, machine: HostResource, say: Callable[[str], None]) -> None:
         """Do nothing: containers start from their image, and the first one recorded the baseline."""
         del machine, say
 
@@ -156,7 +160,7 @@ class ContainerBackend:
         """
         return self._containers.is_running(machine_id)
 
-    def wake(self, machine: HostMachine) -> ResetReport:
+    def wake(self, machine: HostResource) -> ResetReport:
         """Verify a standby container.
 
         Raises:
@@ -168,37 +172,20 @@ class ContainerBackend:
         return machine.wake()
 
     def attach(self, folder: MachineFolder, record: MachineRecord) -> DesktopContainer:
-        """Return the object for an existing desktop of any distribution.
+        """Return the object for an existing desktop of this image.
 
         Raises:
             ImageError: its image is gone.
         """
-        settings = settings_for(record.image, self._settings)
-        if settings is not None and not self.is_leasable(record):
-            return ContainerBackend(settings, clock=self._clock).attach(folder, record)
         if self.image.tag is None:
             raise MachineError(f"{self.image.label} is not a Docker image.")
         return DesktopContainer(
             self._settings, folder, record, self.image.tag, self._baseline(), clock=self._clock
         )
 
-    def is_leasable(self, record: MachineRecord) -> bool:
-        """Return whether a desktop is of the chosen distribution; others stay for later use."""
-        recipe = make_recipe("desktop-container", self._settings)
-        return record.image == f"desktop-container:{recipe.variant}"
-
     def fits(self, record: MachineRecord) -> bool:
         """Return whether a desktop has the current image, probe and size."""
-        if self.is_leasable(record):
-            return record.stamp == self._stamp()
-        settings = settings_for(record.image, self._settings)
-        if settings is None:
-            return False
-        other = self._others.setdefault(record.image, ContainerBackend(settings))
-        try:
-            return record.stamp == other._stamp()  # noqa: SLF001 - of its own class
-        except ImageError:
-            return False
+        return record.stamp == self._stamp()
 
     def remove_by_id(self, machine_id: str) -> None:
         """Remove the container of a machine; does nothing if there is none."""
@@ -228,7 +215,7 @@ class ContainerBackend:
         Args:
             is_fork: whether the desktop ends with its lease.
         """
-        machine_id = new_machine_id(Kind.DESKTOP.value)
+        machine_id = new_machine_id(DESKTOP)
         claim = create_folder(self._settings.devices_dir, machine_id)
         folder = claim.folder
         try:
@@ -272,7 +259,7 @@ class ContainerBackend:
     def _describe(self, machine_id: str, *, is_fork: bool) -> ContainerRecord:
         return ContainerRecord(
             machine_id=machine_id,
-            kind=Kind.DESKTOP,
+            kind=DESKTOP,
             image=self.image.label,
             image_digest=self.image.digest,
             accelerator="none",

@@ -22,15 +22,17 @@ from provisioning.links.client import connect
 from provisioning.links.guest_io import LinkScreen
 from provisioning.links.zipapp import build_probe
 from provisioning.machine_state import MachineState
-from provisioning.protocols import End, EndCause, Kind, ResetReport
+from provisioning.protocols import End, EndCause, ResetReport
 from provisioning.reset.phases import Phases
 from provisioning.reset.reset_only import ResetOnly
 from provisioning.reset.saved_state import format_differences, learn
+from provisioning.resource import DESKTOP
 
 if TYPE_CHECKING:
     from foundation.clock import Clock
     from foundation.settings import Settings
     from provisioning.desktop.container.baseline import Baseline
+    from provisioning.desktop.container.link import ExecTransport
     from provisioning.links.client import LinkClient
     from provisioning.machine_folder import MachineFolder
     from provisioning.machine_record import MachineRecord
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_PYTHON = "/usr/bin/python3"
+_PROBE = ("/usr/bin/python3", "-I", f"{GUEST_DIR}/{PROBE_FILE}")
 _SESSION_TIMEOUT_S = 60.0
 _VERIFY_TIMEOUT_S = 40.0
 _LINK_TIMEOUT_S = 20.0
@@ -136,7 +138,7 @@ class DesktopContainer(ProbedDesktop):
         """
         if not self.is_running():
             seconds = self.recreate().seconds
-            record("boot_seconds", seconds, kind=Kind.DESKTOP.value)
+            record("boot_seconds", seconds, kind=DESKTOP)
 
     def stop(self) -> None:
         """End it at once and discard its state; does nothing if it is not running."""
@@ -162,7 +164,8 @@ class DesktopContainer(ProbedDesktop):
             RequirementError: the Docker engine does not answer.
         """
         watch = Phases(self._clock)
-        self.release()
+        self.reach.suspend()
+        self.close_link()
         with watch.part("remove"):
             self._containers.remove(self.info.machine_id)
         with watch.part("create"):
@@ -204,9 +207,11 @@ class DesktopContainer(ProbedDesktop):
 
     def _renew(self) -> ResetReport:
         """Recreate it; if no caller had a link to it since its verification, only verify it."""
-        if self._is_untouched and self.is_running():
-            return self._check("fresh")
-        return self.recreate()
+        is_fresh = self._is_untouched and self.is_running()
+        self.reach.suspend()
+        report = self._check("fresh") if is_fresh else self.recreate()
+        self.reach.resume()
+        return report
 
     def _check(self, path: str) -> ResetReport:
         watch = Phases(self._clock)
@@ -214,9 +219,13 @@ class DesktopContainer(ProbedDesktop):
             self._verify()
         return ResetReport(path, watch.total_s(), (), watch.seconds)
 
+    def _open_streams(self, nonce: bytes) -> ExecTransport:
+        """Start a second program of the probe in the container."""
+        argv = [*_PROBE, "--streams", nonce.hex()]
+        return self._containers.open_program(self.info.machine_id, argv)
+
     def _connect(self) -> LinkClient:
-        path = f"{GUEST_DIR}/{PROBE_FILE}"
-        argv = [_PYTHON, "-I", path, "--stdio", "--user", self.info.user]
+        argv = [*_PROBE, "--stdio", "--user", self.info.user]
         transport = self._containers.open_program(self.info.machine_id, argv)
         return connect(transport, name=self.info.machine_id, timeout_s=_LINK_TIMEOUT_S)
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from foundation.cancel import ended_by
 from foundation.errors import (
-    ImageError,
     MachineError,
     MesocosmError,
     RequirementError,
@@ -19,7 +18,6 @@ from foundation.errors import (
 from foundation.files import digest_json
 from foundation.logging import suppress_logged
 from images.builder import find
-from images.catalog import make_recipe, settings_for
 from images.desktop.recipe import DISK
 from provisioning.accelerator.detection import find_accelerator
 from provisioning.desktop.qemu.connection import Hypervisor
@@ -38,7 +36,8 @@ from provisioning.desktop.qemu.template import (
 from provisioning.handle import MachineHandle
 from provisioning.links.zipapp import build_probe
 from provisioning.machine_state import MachineState
-from provisioning.protocols import READY, Kind
+from provisioning.protocols import READY
+from provisioning.resource import DESKTOP, ResourceSpec
 from provisioning.review.desktop import review_desktop
 
 if TYPE_CHECKING:
@@ -47,14 +46,15 @@ if TYPE_CHECKING:
     from foundation.cancel import CancelToken
     from foundation.settings import Settings
     from images.recipe import Image
-    from provisioning.handle import HostMachine
+    from provisioning.handle import HostResource
     from provisioning.machine_folder import MachineFolder
     from provisioning.machine_record import MachineRecord
     from provisioning.protocols import ResetReport
 
 _log = logging.getLogger(__name__)
 
-_PREFIX = f"{Kind.DESKTOP.value}-"
+_PREFIX = f"{DESKTOP}-"
+_DEFAULT = ResourceSpec(DESKTOP)
 
 
 class QemuBackend:
@@ -62,14 +62,15 @@ class QemuBackend:
 
     Args:
         settings: size of the machines, and locations of images and the hypervisor.
+        spec: names the image; by default, the one that settings choose.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, spec: ResourceSpec = _DEFAULT) -> None:
         self._settings = settings
+        self._label = f"desktop:{spec.image}" if spec.image else "desktop"
         self._hypervisor = Hypervisor(settings.libvirt_uri)
         self._image: Image | None = None
         self._stamp = ""
-        self._others: dict[str, QemuBackend] = {}
 
     @property
     def machine_mib(self) -> int:
@@ -131,7 +132,7 @@ class QemuBackend:
         name = machine.info.machine_id
         review.require_faultless(name, self._settings.refused_dir / f"{name}.png")
 
-    def ensure_template(self, machine: HostMachine, say: Callable[[str], None]) -> None:
+    def ensure_template(self, machine: HostResource, say: Callable[[str], None]) -> None:
         """Create the template if it is missing, from a desktop at ``ready``."""
         if not isinstance(machine, DesktopVm) or machine.template is not None:
             return
@@ -186,7 +187,7 @@ class QemuBackend:
         """
         return self._hypervisor.state(machine_id) in {"running", "paused"}
 
-    def wake(self, machine: HostMachine) -> ResetReport:
+    def wake(self, machine: HostResource) -> ResetReport:
         """Turn a standby fork into a verified copy of its template.
 
         Raises:
@@ -197,7 +198,7 @@ class QemuBackend:
         return machine.wake(open_template(machine.template))
 
     def attach(self, folder: MachineFolder, record: MachineRecord) -> DesktopVm:
-        """Return the object for an existing desktop of any distribution.
+        """Return the object for an existing desktop of this image.
 
         Raises:
             MachineError: the record is not that of a VM.
@@ -205,8 +206,7 @@ class QemuBackend:
         """
         if not isinstance(record, QemuRecord):
             raise MachineError(f"{record.machine_id} is not a virtual machine.")
-        image = self._image_of(record)
-        return DesktopVm(self._settings, self._hypervisor, folder, record, image)
+        return DesktopVm(self._settings, self._hypervisor, folder, record, self.image)
 
     def unkeepable_reason(self) -> str:
         """Return an empty string: desktop VMs can be kept."""
@@ -222,9 +222,8 @@ class QemuBackend:
         """
         if not isinstance(record, QemuRecord):
             raise MachineError(f"{record.machine_id} is not a virtual machine.")
-        image = self._image_of(record)
-        claim, fresh = copy_kept(folder, record, self._settings, image.file(DISK))
-        vm = DesktopVm(self._settings, self._hypervisor, claim.folder, fresh, image)
+        claim, fresh = copy_kept(folder, record, self._settings, self.image.file(DISK))
+        vm = DesktopVm(self._settings, self._hypervisor, claim.folder, fresh, self.image)
         handle = MachineHandle(vm, claim)
         try:
             start_copy(vm)
@@ -233,28 +232,9 @@ class QemuBackend:
             raise
         return handle
 
-    def _image_of(self, record: QemuRecord) -> Image:
-        """Return the image of a desktop of any distribution."""
-        settings = settings_for(record.image, self._settings)
-        is_other = settings is not None and not self.is_leasable(record)
-        return find("desktop", settings) if settings and is_other else self.image
-
-    def is_leasable(self, record: MachineRecord) -> bool:
-        """Return whether a desktop is of the chosen distribution; others stay for later use."""
-        return record.image == f"desktop:{make_recipe('desktop', self._settings).variant}"
-
     def fits(self, record: MachineRecord) -> bool:
         """Return whether a desktop has the current image, probe, hypervisor, size and accelerator."""
-        if self.is_leasable(record):
-            return record.stamp == self.stamp()
-        settings = settings_for(record.image, self._settings)
-        if settings is None:
-            return False
-        other = self._others.setdefault(record.image, QemuBackend(settings))
-        try:
-            return record.stamp == other.stamp()
-        except ImageError:
-            return False
+        return record.stamp == self.stamp()
 
     def remove_by_id(self, machine_id: str) -> None:
         """End the domain with that name; without a hypervisor there is none."""
@@ -293,7 +273,7 @@ class QemuBackend:
             ImageError: the image is not built, or is corrupt.
         """
         if self._image is None:
-            self._image = find("desktop", self._settings)
+            self._image = find(self._label, self._settings)
         return self._image
 
     def stamp(self) -> str:

@@ -17,7 +17,7 @@ from provisioning.desktop.qemu.record import QemuRecord
 from provisioning.desktop.qemu.saved_vm import stamp_of_file
 from provisioning.handle import MachineHandle
 from provisioning.machine_folder import create_folder
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,8 +110,8 @@ def make_overlay(backing: Path, overlay: Path) -> None:
 
 def _describe(settings: Settings, image: Image, accelerator: str, stamp: str) -> QemuRecord:
     return QemuRecord(
-        machine_id=new_machine_id(Kind.DESKTOP.value),
-        kind=Kind.DESKTOP,
+        machine_id=new_machine_id(DESKTOP),
+        kind=DESKTOP,
         image=image.label,
         image_digest=image.digest,
         accelerator=accelerator,

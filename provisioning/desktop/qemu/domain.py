@@ -9,6 +9,8 @@ from pathlib import Path
 QEMU_NAMESPACE = "http://libvirt.org/schemas/domain/qemu/1.0"
 PROBE_CHANNEL = "org.mesocosm.probe.0"
 PROBE_SOCKET = "probe.sock"
+STREAMS_CHANNEL = "org.mesocosm.streams.0"
+STREAMS_SOCKET = "streams.sock"
 SERIAL_LOG = "serial.log"
 INPUT_SOCKET = "input.sock"
 # A mostly idle guest needs little translated code; the default is 1 GiB per machine.
@@ -39,8 +41,8 @@ class DomainSpec:
         accelerator: ``kvm`` or ``tcg``.
         memory_mib: size of the RAM.
         cpus: number of virtual CPUs.
-        folder: the machine's folder, with ``disk.qcow2``, ``probe.sock``, ``input.sock`` and
-            ``serial.log``.
+        folder: the machine's folder, with ``disk.qcow2``, ``probe.sock``, ``streams.sock``,
+            ``input.sock`` and ``serial.log``.
         kernel: path of the kernel.
         initrd: path of the initrd.
         ssh_port: port of the hypervisor container that is forwarded to the guest's port 22.
@@ -72,8 +74,13 @@ class DomainSpec:
 
     @property
     def probe_socket(self) -> Path:
-        """Return the path of the host end of the virtio-serial port."""
+        """Return the path of the host end of the probe's virtio-serial port."""
         return self.folder / PROBE_SOCKET
+
+    @property
+    def streams_socket(self) -> Path:
+        """Return the path of the host end of the virtio-serial port for connections to services."""
+        return self.folder / STREAMS_SOCKET
 
     @property
     def serial_log(self) -> Path:
@@ -154,9 +161,11 @@ def _add_devices(devices: ET.Element, spec: DomainSpec) -> None:
     serial = ET.SubElement(devices, "serial", type="file")
     ET.SubElement(serial, "source", path=str(spec.serial_log))
     ET.SubElement(serial, "target", port="0")
-    channel = ET.SubElement(devices, "channel", type="unix")
-    ET.SubElement(channel, "source", mode="bind", path=str(spec.probe_socket))
-    ET.SubElement(channel, "target", type="virtio", name=PROBE_CHANNEL)
+    ports = {PROBE_CHANNEL: spec.probe_socket, STREAMS_CHANNEL: spec.streams_socket}
+    for name, path in ports.items():
+        channel = ET.SubElement(devices, "channel", type="unix")
+        ET.SubElement(channel, "source", mode="bind", path=str(path))
+        ET.SubElement(channel, "target", type="virtio", name=name)
     for kind in ("tablet", "keyboard"):
         _address(ET.SubElement(devices, "input", type=kind, bus="virtio"), kind)
     graphics = ET.SubElement(devices, "graphics", type="vnc", socket=str(spec.folder / "vnc.sock"))

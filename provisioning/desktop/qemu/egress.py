@@ -10,38 +10,43 @@ from foundation.errors import MachineError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from provisioning.links.ssh import SshSession
     from provisioning.protocols import Commands, Stream
+    from provisioning.reach.guest import GuestReach
+
+PROXY_PORT = 3128
+"""The proxy's port in guests."""
 
 _SCHEMA = "org.gnome.system.proxy"
-_LOGIN_TIMEOUT_S = 60.0
+# GNOME's default, to which the names of services are added.
+_DIRECT = ("localhost", "127.0.0.0/8", "::1")
 _TIMEOUT_S = 30.0
 
 
 @contextlib.contextmanager
 def open_guest_proxy(
-    login: Callable[..., SshSession], commands: Commands, serve: Callable[[Stream], None]
+    reach: GuestReach, commands: Commands, serve: Callable[[Stream], None]
 ) -> Iterator[None]:
-    """Forward the proxy's port and set GNOME's proxy, which browsers and new terminals use.
+    """Serve the proxy's port and set GNOME's proxy, which browsers and new terminals use.
 
-    The settings are not restored; the machine's reset does that.
+    Services of the lease are reached without the proxy. The settings are not restored; the machine's
+    reset does that.
 
     Args:
-        login: opens an SSH session as root, which stays open for the duration of the block.
+        reach: what the guest reaches.
         commands: runs programs as the agent's user.
         serve: called with each connection.
 
     Raises:
-        LinkError: the guest cannot be reached, or refuses to forward a port.
-        MachineError: the guest does not accept the settings.
+        LinkError: the guest does not answer.
+        MachineError: the guest cannot listen on the port, or does not accept the settings.
     """
-    with login(timeout_s=_LOGIN_TIMEOUT_S) as session, session.guest_port(serve) as port:
-        _point_at(commands, port)
+    with reach.serve_local(PROXY_PORT, serve):
+        _point_at(commands, PROXY_PORT, (*_DIRECT, *reach.names))
         yield
 
 
-def _point_at(commands: Commands, port: int) -> None:
-    settings = [(_SCHEMA, "mode", "manual")]
+def _point_at(commands: Commands, port: int, direct: tuple[str, ...]) -> None:
+    settings = [(_SCHEMA, "mode", "manual"), (_SCHEMA, "ignore-hosts", str(list(direct)))]
     for scheme in ("http", "https"):
         settings += [(f"{_SCHEMA}.{scheme}", "host", "127.0.0.1")]
         settings += [(f"{_SCHEMA}.{scheme}", "port", str(port))]

@@ -22,7 +22,7 @@ from provisioning.desktop.qemu.template import DISK
 from provisioning.end_state import END
 from provisioning.machine_folder import MachineFolder, create_folder
 from provisioning.machine_state import MachineState
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,7 +109,7 @@ def copy_kept(
             "trial again.",
         )
     fresh = {
-        "machine_id": new_machine_id(Kind.DESKTOP.value),
+        "machine_id": new_machine_id(DESKTOP),
         "ssh_port": new_port(),
         "state": MachineState.STARTING,
         "is_fork": True,

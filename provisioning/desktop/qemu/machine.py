@@ -37,12 +37,14 @@ from provisioning.desktop.qemu.saved_vm import describe_change
 from provisioning.desktop.qemu.screen import VmScreen
 from provisioning.desktop.qemu.snapshots import VmSnapshots
 from provisioning.desktop.qemu.starting import start_domain
+from provisioning.desktop.qemu.streams import open_streams
 from provisioning.desktop.qemu.waking import wake
 from provisioning.links.ssh import SshTarget, open_ssh
 from provisioning.links.virtio import connect_virtio, open_virtio
 from provisioning.machine_state import MachineState
-from provisioning.protocols import READY, End, Kind, ResetReport
+from provisioning.protocols import READY, End, ResetReport
 from provisioning.reset.phases import Phases
+from provisioning.resource import DESKTOP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from provisioning.desktop.qemu.template import Template
     from provisioning.links.client import LinkClient
     from provisioning.links.ssh import SshSession
+    from provisioning.links.virtio import SocketTransport
     from provisioning.machine_folder import MachineFolder
     from provisioning.protocols import Stream
 
@@ -103,6 +106,7 @@ class DesktopVm(ProbedDesktop):
             self._folder.path,
             self,
             self.screen,
+            reach=self.reach,
             clock=self._clock,
         )
 
@@ -235,7 +239,7 @@ class DesktopVm(ProbedDesktop):
 
     def open_proxy(self, serve: Callable[[Stream], None]) -> AbstractContextManager[None]:
         """Offer its programs an HTTP proxy for the duration of a block; see `open_guest_proxy`."""
-        return open_guest_proxy(self.ssh, self, serve)
+        return open_guest_proxy(self.reach, self, serve)
 
     def grant_sudo(self, password: str) -> None:
         """Give the agent's user a password and sudo, until the next reset; see `rights`."""
@@ -366,7 +370,7 @@ class DesktopVm(ProbedDesktop):
         start_s = self._clock.monotonic_s()
         yield
         seconds = self._clock.monotonic_s() - start_s
-        record("boot_seconds", seconds, kind=Kind.DESKTOP.value)
+        record("boot_seconds", seconds, kind=DESKTOP)
 
     def ssh_target(self) -> SshTarget:
         """Return the address and keys of its SSH server."""
@@ -404,7 +408,8 @@ class DesktopVm(ProbedDesktop):
                 if self.template is not None:
                     raise
                 _log.warning("%s cannot be rewound; its QEMU is restarted: %s", name, exc)
-                self.release()
+                self.reach.suspend()
+                self.close_link()
                 self._hypervisor.destroy(name)
         self.start()
         return self.snapshots.rewind(snapshot)
@@ -415,9 +420,13 @@ class DesktopVm(ProbedDesktop):
         Raises:
             LinkClosedError: its QEMU is gone.
         """
-        self.release()
+        self.close_link()
         self._link = open_virtio(self.spec.probe_socket, name=self.info.machine_id)
         return self._link
+
+    def _open_streams(self, nonce: bytes) -> SocketTransport:
+        """Connect to its port for streams, and let the probe begin a session there."""
+        return open_streams(self.spec.streams_socket, self.link, nonce, name=self.info.machine_id)
 
     def _connect(self) -> LinkClient:
         return connect_virtio(self.spec.probe_socket, name=self.info.machine_id)

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from foundation.clock import wait_until
 from foundation.errors import MesocosmError, SnapshotError
 from foundation.files import digest_bytes, write_atomic
-from provisioning.desktop.qemu.domain import PROBE_SOCKET
+from provisioning.desktop.qemu.domain import PROBE_SOCKET, STREAMS_SOCKET
 from provisioning.desktop.qemu.memory import restore_memory
 from provisioning.desktop.qemu.migration import ignore_shared_ram
 from provisioning.desktop.qemu.process import find_qemu
@@ -137,7 +137,7 @@ class LinkHolder(Protocol):
         """Return the link to the probe."""
         ...
 
-    def release(self) -> None:
+    def close_link(self) -> None:
         """Close the link."""
         ...
 
@@ -168,7 +168,7 @@ def restore_ram(
         process = find_qemu(name)
         if process is None:
             raise SnapshotError(f"The QEMU process of {name} is not visible to this process.")
-        holder.release()
+        holder.close_link()
         _wait_for_link(hypervisor, name, is_there=False)
         link = holder.reconnect()
         _wait_for_link(hypervisor, name, is_there=True)
@@ -197,15 +197,19 @@ def load_devices(hypervisor: Hypervisor, name: str) -> bool:
 def _wait_for_link(hypervisor: Hypervisor, name: str, *, is_there: bool) -> None:
     """Wait until QEMU has handled the end or start of the probe's connection: it writes to RAM then.
 
+    The connection for streams must have ended in either case.
+
     Raises:
         SnapshotError: it has not.
     """
 
     def is_handled() -> bool:
-        rows = hypervisor.qmp(name, "query-chardev")
-        return is_there == any(
-            PROBE_SOCKET in row["filename"] and _is_connected(row) for row in rows
-        )
+        connected = [
+            row["filename"] for row in hypervisor.qmp(name, "query-chardev") if _is_connected(row)
+        ]
+        is_probe = any(PROBE_SOCKET in file for file in connected)
+        is_streams = any(STREAMS_SOCKET in file for file in connected)
+        return is_probe == is_there and not is_streams
 
     if not wait_until(is_handled, timeout_s=_LINK_TIMEOUT_S, every_s=_EVERY_S):
         change = "did not accept the connection to" if is_there else "still has a client of"

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from provisioning.desktop.qemu.rewind_base import LinkHolder
     from provisioning.links.client import LinkClient
     from provisioning.protocols import Screen
+    from provisioning.reach.guest import GuestReach
 
 _log = logging.getLogger(__name__)
 
@@ -52,6 +53,7 @@ class VmSnapshots:
         folder: the machine's folder; digests are stored in its ``snapshots/`` subfolder.
         holder: holder of the link to the probe.
         screen: screen of the machine, captured on the host.
+        reach: services that the machine reaches, through connections that a rewind breaks.
         clock: clock used for timing and to set the guest's clock.
     """
 
@@ -63,6 +65,7 @@ class VmSnapshots:
         holder: LinkHolder,
         screen: Screen,
         *,
+        reach: GuestReach,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._hypervisor = hypervisor
@@ -71,6 +74,7 @@ class VmSnapshots:
         self._folder = folder / "snapshots"
         self._holder = holder
         self._screen = screen
+        self._reach = reach
         self._clock = clock
 
     def save(self, name: str) -> None:
@@ -108,6 +112,8 @@ class VmSnapshots:
 
     def rewind(self, name: str, *, is_paused: bool = False) -> ResetReport:
         """Load a snapshot, reconnect to the probe, set clock and random pool, and verify.
+
+        Services that the machine reaches can be reached again afterwards, over new connections.
 
         Phases: ``memory`` (only if the RAM is restored from its file), ``load``, ``verify`` (until
         the probe has answered, with clock and seed).
@@ -151,6 +157,7 @@ class VmSnapshots:
     def _load_and_verify(self, name: str, *, path: str, is_paused: bool) -> ResetReport:
         before = self._require(name)
         phases = Phases(self._clock)
+        self._reach.suspend()
         try:
             link = self._load(name, phases, is_paused=is_paused)
         except SnapshotError:
@@ -160,6 +167,7 @@ class VmSnapshots:
                 f"{self._name} cannot be rewound to the snapshot {name}.", str(exc)
             ) from exc
         wake(link, self._screen, before, phases, name=self._name, clock=self._clock)
+        self._reach.resume()
         return ResetReport(path=path, seconds=phases.total_s(), phases_s=phases.seconds)
 
     def _load(self, name: str, phases: Phases, *, is_paused: bool) -> LinkClient:

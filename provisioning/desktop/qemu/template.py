@@ -271,7 +271,7 @@ def _make(vm: SavedVm, folder: Path, stamp: str) -> TemplateRecord:
     argv = ["qemu-img", "convert", "-q", "-O", "qcow2", "-F", "qcow2", "-B", str(backing)]
     _run([*argv, str(saved), str(frozen)])
     frozen.replace(saved)
-    for left in ("serial.log", "probe.sock", "input.sock", "vnc.sock"):
+    for left in ("serial.log", "probe.sock", "streams.sock", "input.sock", "vnc.sock"):
         (folder / left).unlink(missing_ok=True)
     for name in (RAM, DEVICES, DISK, DIGEST):
         write_back(folder / name)

@@ -16,7 +16,7 @@ from provisioning.handle import MachineHandle
 from provisioning.links.zipapp import build_probe
 from provisioning.machine_folder import MachineClaim, MachineFolder
 from provisioning.machine_state import MachineState
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP, ResourceSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_PREFIX = f"{Kind.DESKTOP.value}-remote-"
+_PREFIX = f"{DESKTOP}-remote-"
+_DEFAULT = ResourceSpec(DESKTOP)
 
 
 class RemoteBackend:
@@ -37,10 +38,14 @@ class RemoteBackend:
 
     Args:
         settings: location of that file, the key and the machines' folders.
+        spec: ignored: the file says what each machine is.
         clock: clock used for times in records.
     """
 
-    def __init__(self, settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> None:
+    def __init__(
+        self, settings: Settings, spec: ResourceSpec = _DEFAULT, *, clock: Clock = SYSTEM_CLOCK
+    ) -> None:
+        del spec
         self._settings = settings
         self._clock = clock
 
@@ -126,7 +131,7 @@ class RemoteBackend:
         say(f"resetting {remote.name} and recording its initial state")
         record = RemoteRecord(
             machine_id=folder.machine_id,
-            kind=Kind.DESKTOP,
+            kind=DESKTOP,
             image=f"remote:{remote.name}",
             image_digest=digest_json(remote.model_dump(mode="json")),
             accelerator="none",

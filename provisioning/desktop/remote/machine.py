@@ -20,8 +20,16 @@ from foundation.logging import suppress_logged
 from foundation.process import run
 from provisioning.desktop.probed import ProbedDesktop
 from provisioning.desktop.remote.config import Reset, Side
-from provisioning.links.deploy import PYTHON, TAG, guest_path, is_stored, stdio_argv, store
-from provisioning.links.ssh import connect_ssh, open_ssh
+from provisioning.links.deploy import (
+    PYTHON,
+    TAG,
+    guest_path,
+    is_stored,
+    stdio_argv,
+    store,
+    streams_argv,
+)
+from provisioning.links.ssh import SshTransport, connect_ssh, open_ssh
 from provisioning.links.zipapp import build_probe
 from provisioning.protocols import READY, ResetReport
 from provisioning.reset.phases import Phases
@@ -208,6 +216,7 @@ class RemoteDesktop(ProbedDesktop):
             self._wait_for_session(self._remote.ready_timeout_s)
         with phases.part("verify"):
             self._verify(initial)
+        self.reach.resume()
         return ResetReport("reset", phases.total_s(), (), phases.seconds)
 
     def _verify(self, initial: SavedState) -> None:
@@ -227,7 +236,8 @@ class RemoteDesktop(ProbedDesktop):
 
     def _reset(self, reset: Reset) -> None:
         """Run the owner's command on the host or on the machine."""
-        self.release()
+        self.reach.suspend()
+        self.close_link()
         try:
             match reset.on:
                 case Side.HOST:
@@ -267,6 +277,22 @@ class RemoteDesktop(ProbedDesktop):
                 details=reasons[-1],
                 resolution="Its user must be logged in to a graphical session (X11).",
             )
+
+    def _open_streams(self, nonce: bytes) -> SshTransport:
+        """Start a second program of the probe on the machine.
+
+        Raises:
+            LinkError: the machine does not answer, or has another host key.
+            UnsupportedError: the machine does not meet the probe's requirements.
+            MachineStartError: the probe cannot be stored there.
+        """
+        self.deploy()
+        session = self._login()
+        try:
+            return SshTransport(session, streams_argv(build_probe(), nonce))
+        except BaseException:
+            session.close()
+            raise
 
     def _connect(self) -> LinkClient:
         """Deploy the probe and start it.

@@ -20,11 +20,12 @@ from provisioning.machine_folder import MachineFolder, create_folder, find_folde
 from provisioning.machine_state import MachineState
 from provisioning.phone.adb.device import SHELL_USER
 from provisioning.phone.adb.server import AdbServer
-from provisioning.phone.profile import PROFILES
+from provisioning.phone.profile import EMULATOR, PROFILES, REFERENCE
 from provisioning.phone.reference.engine import PhoneContainers
 from provisioning.phone.reference.machine import TOKEN_FILE, ReferencePhone
 from provisioning.phone.reference.record import PhoneRecord
-from provisioning.protocols import READY, Kind
+from provisioning.protocols import READY
+from provisioning.resource import PHONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,12 +37,25 @@ if TYPE_CHECKING:
     from images.recipe import Image
     from provisioning.machine_record import MachineRecord
     from provisioning.phone.profile import PhoneProfile
+    from provisioning.resource import ResourceSpec
 
 _log = logging.getLogger(__name__)
 
 # Variables that the phone's daemon reads; see images/phone/device/__main__.py.
 _KEYS_VARIABLE = "MESOCOSM_ADB_KEYS"
 _TOKEN_VARIABLE = "MESOCOSM_CONSOLE_TOKEN"  # noqa: S105 - the name of a variable
+
+
+def reference_backend(settings: Settings, spec: ResourceSpec) -> PhoneBackend:
+    """Return the backend of reference phones, which have one image."""
+    del spec
+    return PhoneBackend(settings, REFERENCE)
+
+
+def emulator_backend(settings: Settings, spec: ResourceSpec) -> PhoneBackend:
+    """Return the backend of emulated phones, which have one image."""
+    del spec
+    return PhoneBackend(settings, EMULATOR)
 
 
 class PhoneBackend:
@@ -201,7 +215,7 @@ class PhoneBackend:
 
     def _create(self) -> MachineHandle[ReferencePhone]:
         """Create the folder, the console token and the container of a new phone."""
-        machine_id = new_machine_id(Kind.PHONE.value)
+        machine_id = new_machine_id(PHONE)
         claim = create_folder(self._settings.devices_dir, machine_id)
         folder = claim.folder
         phone = self.attach(folder, folder.write(self._describe(machine_id)))
@@ -222,7 +236,7 @@ class PhoneBackend:
     def _describe(self, machine_id: str) -> PhoneRecord:
         return PhoneRecord(
             machine_id=machine_id,
-            kind=Kind.PHONE,
+            kind=PHONE,
             backend=self._profile.backend,
             image=self.image.label,
             image_digest=self.image.digest,

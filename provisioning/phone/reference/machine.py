@@ -6,6 +6,7 @@ The reference phone and Google's emulator have the same two ports; their differe
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ from provisioning.machine_state import MachineState
 from provisioning.phone.adb.device import AdbDevice
 from provisioning.phone.adb.input import PhoneInput, PhoneTree
 from provisioning.phone.adb.link import PhoneLink
+from provisioning.phone.adb.reach import PhoneReach
 from provisioning.phone.adb.screen import PhoneScreen
 from provisioning.phone.adb.server import AdbServer
 from provisioning.phone.profile import profile_of
@@ -33,10 +35,10 @@ from provisioning.phone.reference.digest import take_phone_digest
 from provisioning.phone.reference.end_state import keep_phone, load_kept
 from provisioning.phone.reference.engine import LOOPBACK, PhoneContainers
 from provisioning.phone.reference.snapshots import PhoneSnapshots
-from provisioning.protocols import Kind
+from provisioning.resource import PHONE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from foundation.clock import Clock
@@ -51,6 +53,7 @@ _log = logging.getLogger(__name__)
 
 TOKEN_FILE = "console-token"  # noqa: S105 - the name of a file
 _EVERY_S = 0.05
+_CONSOLE_TIMEOUT_S = 10.0
 
 
 class ReferencePhone:
@@ -85,6 +88,7 @@ class ReferencePhone:
         self._link: PhoneLink | None = None
         self._screen: PhoneScreen | None = None
         self._tree: PhoneTree | None = None
+        self._reach = PhoneReach(lambda: self.device, self._put_names)
 
     @property
     def info(self) -> MachineInfo:
@@ -150,6 +154,11 @@ class ReferencePhone:
         return self._tree
 
     @property
+    def reach(self) -> PhoneReach:
+        """Return which services it reaches."""
+        return self._reach
+
+    @property
     def snapshots(self) -> PhoneSnapshots:
         """Return its snapshots."""
         return PhoneSnapshots(
@@ -158,7 +167,7 @@ class ReferencePhone:
             self.device,
             self.console,
             profile=self._profile,
-            on_rewind=self._prepare_rewind,
+            around_rewind=self._around_rewind,
             clock=self._clock,
         )
 
@@ -233,7 +242,7 @@ class ReferencePhone:
         self._wait(start_s + self._profile.start_timeout_s)
         if not was_running:
             seconds = self._clock.monotonic_s() - start_s
-            record("boot_seconds", seconds, kind=Kind.PHONE.value)
+            record("boot_seconds", seconds, kind=PHONE)
 
     def stop(self) -> None:
         """Stop the phone; snapshots stay. Does nothing if it is not running."""
@@ -271,6 +280,7 @@ class ReferencePhone:
 
     def release(self) -> None:
         """Close links and sockets; the phone keeps running."""
+        self._reach.close()
         self._close_link()
         self._ports = self._device = self._link = self._screen = self._tree = None
 
@@ -283,12 +293,33 @@ class ReferencePhone:
             self._containers.remove(self.info.machine_id)
         self._folder.remove()
 
-    def _prepare_rewind(self) -> None:
-        """Close the link, which a rewind ends, and clear caches."""
+    @contextlib.contextmanager
+    def _around_rewind(self) -> Iterator[None]:
+        """Close the link, which a rewind ends, and clear caches; then reach services again."""
         self._close_link()
         for cached in (self._screen, self._tree):
             if cached is not None:
                 cached.forget()
+        yield
+        self._reach.resume()
+
+    def _put_names(self, names: Collection[str]) -> None:
+        """Let its browser look up names.
+
+        Raises:
+            UnsupportedError: the kind of phone has no way to do it.
+            LinkError: the console does not answer, or refused.
+        """
+        if not self._profile.has_names:
+            if names:
+                raise UnsupportedError(
+                    f"{self.info.machine_id} cannot look up names of services.",
+                    details="Android's emulator has no hosts file that can be written.",
+                    resolution="Use the reference phone: MESOCOSM_PHONE=reference.",
+                )
+            return
+        with self.console() as console:
+            console.run(f"names {' '.join(names)}".strip(), timeout_s=_CONSOLE_TIMEOUT_S)
 
     def _close_link(self) -> None:
         if self._link is not None:

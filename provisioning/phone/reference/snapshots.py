@@ -23,6 +23,7 @@ from provisioning.protocols import ResetReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from foundation.clock import Clock
@@ -49,7 +50,8 @@ class PhoneSnapshots:
         device: the phone.
         console: opens a session with its console.
         profile: the kind of phone.
-        on_rewind: called before a rewind, which ends every process of a shell.
+        around_rewind: entered before a rewind, which ends every process of a shell, and left after
+            the phone was verified.
         clock: clock used for waits and timing.
     """
 
@@ -61,7 +63,7 @@ class PhoneSnapshots:
         console: Callable[[], ConsoleClient],
         *,
         profile: PhoneProfile = REFERENCE,
-        on_rewind: Callable[[], None],
+        around_rewind: Callable[[], AbstractContextManager[None]],
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._name = name
@@ -69,7 +71,7 @@ class PhoneSnapshots:
         self._device = device
         self._console = console
         self._profile = profile
-        self._on_rewind = on_rewind
+        self._around_rewind = around_rewind
         self._clock = clock
 
     def save(self, name: str) -> None:
@@ -100,9 +102,12 @@ class PhoneSnapshots:
             ResetMismatchError: the machine differs from the snapshot; it must not be used.
         """
         before = self._read_digest(name)
+        with self._around_rewind():
+            return self._rewind(name, before)
+
+    def _rewind(self, name: str, before: PhoneDigest) -> ResetReport:
         start_s = self._clock.monotonic_s()
         phases: dict[str, float] = {}
-        self._on_rewind()
         try:
             with self._timed("load", phases):
                 self._ask(f"load {name}", self._profile.snapshot_timeout_s)

@@ -7,8 +7,11 @@ import errno
 import os
 import select
 import threading
+import time
 
 _READ_BYTES = 1 << 16
+_HOST_TIMEOUT_S = 10.0
+_EVERY_S = 0.01
 _GONE = frozenset({errno.EIO, errno.ENODEV, errno.ENXIO, errno.EPIPE})
 
 
@@ -52,6 +55,20 @@ class SerialPort:
         self._stop_in, self._stop_out = os.pipe()
         self._is_closed = False
         self._lock = threading.Lock()
+
+    def wait_for_host(self) -> None:
+        """Wait until the host's end is connected, which the guest learns on another path.
+
+        Raises:
+            TimeoutError: it is not connected in time.
+        """
+        deadline_s = time.monotonic() + _HOST_TIMEOUT_S
+        poller = select.poll()
+        poller.register(self._fd, 0)
+        while any(mask & select.POLLHUP for _, mask in poller.poll(0)):
+            if time.monotonic() > deadline_s:
+                raise TimeoutError("no host is connected to the port")
+            time.sleep(_EVERY_S)
 
     def read(self) -> bytes:
         """Wait for bytes; return empty bytes once the host is gone or `end` was called."""

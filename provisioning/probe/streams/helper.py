@@ -54,6 +54,7 @@ def main() -> None:
 
 def _run(port: SerialPort, hosts: HostsFile, nonce: bytes) -> None:
     try:
+        port.wait_for_host()
         GuestSession(port, hosts).run(nonce)
     except OSError as exc:
         sys.stderr.write(f"streams: a session ended: {exc}\n")

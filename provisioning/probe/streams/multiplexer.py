@@ -29,7 +29,7 @@ from provisioning.probe.streams.outgoing import Outgoing
 from provisioning.probe.streams.stream import Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Container, Mapping
 
 _JOIN_S = 5.0
 
@@ -119,6 +119,13 @@ class Multiplexer:
         with self._lock:
             self._reset(number)
 
+    def keep_only(self, listeners: Container[str]) -> None:
+        """End all streams that were opened to other listeners than these."""
+        with self._lock:
+            for stream in list(self._streams.values()):
+                if stream.listener not in listeners:
+                    self._reset(stream.number)
+
     def receive(self, frame: Frame) -> None:
         """Handle a frame of the other end.
 
@@ -163,14 +170,15 @@ class Multiplexer:
         if self._on_open is None or frame.stream <= self._last_number:
             raise FrameError("a stream that must not be opened")
         self._last_number = frame.stream
+        listener = frame.payload.decode("utf-8", "replace")
         with self._lock:
             is_full = len(self._streams) >= MAX_STREAMS
             if not is_full:
-                self._streams[frame.stream] = Stream(frame.stream)
+                self._streams[frame.stream] = Stream(frame.stream, listener)
         if is_full:
             self._outgoing.put(Frame(RESET, frame.stream))
         else:
-            self._on_open(frame.stream, frame.payload.decode("utf-8", "replace"))
+            self._on_open(frame.stream, listener)
 
     def _run(self) -> None:
         with self._selector:
@@ -213,10 +221,10 @@ class Multiplexer:
             return
         sock.setblocking(False)
         self._last_number += 1
-        self._streams[self._last_number] = Stream(self._last_number, sock)
+        name = self._listeners[listener]
+        self._streams[self._last_number] = Stream(self._last_number, name, sock)
         self._touched.add(self._last_number)
-        name = self._listeners[listener].encode()
-        self._outgoing.put(Frame(OPEN, self._last_number, name))
+        self._outgoing.put(Frame(OPEN, self._last_number, name.encode()))
 
     def _transfer(self, stream: Stream, events: int) -> None:
         self._touched.add(stream.number)

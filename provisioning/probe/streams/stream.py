@@ -27,11 +27,13 @@ class Stream:
 
     Args:
         number: its number on the channel.
+        listener: name of the listener that the guest's program connected to.
         sock: connected socket, owned by the stream; None while it is being connected.
     """
 
-    def __init__(self, number: int, sock: socket.socket | None = None) -> None:
+    def __init__(self, number: int, listener: str, sock: socket.socket | None = None) -> None:
         self.number = number
+        self.listener = listener
         self.sock = sock
         self._credit_bytes = WINDOW_BYTES
         self._unwritten = bytearray()

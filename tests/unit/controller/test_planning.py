@@ -9,7 +9,7 @@ from controller.actions.vocabulary import vocabulary
 from controller.agents.registry import make_driver
 from controller.planning import (
     code_version,
-    kinds_of,
+    needs_of,
     recipes_of,
     specify_run,
     specify_task,
@@ -22,7 +22,7 @@ from controller.wiring import open_suite, open_suite_of
 from evaluators.source_digest import SourceDigester
 from foundation.errors import SettingsError, UnknownNameError, UsageError
 from foundation.settings import REPOSITORY, Settings, get_settings
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP, PHONE, ResourceSpec
 
 RECEIPTS = REPOSITORY / "examples/suites/receipts"
 
@@ -41,7 +41,7 @@ def test_specification_is_read_back_from_its_run(lab: Lab) -> None:
     )  # fmt: skip
     assert Store(lab.folder).create(spec).spec == spec
     assert suite_for(spec, lab.suite) == lab.suite
-    assert kinds_of(spec, lab.suite) == {Kind.PHONE}
+    assert [need.kind for need in needs_of(spec, lab.suite)] == [PHONE]
 
 
 def test_suite_of_a_run_is_found_in_its_folder(
@@ -167,11 +167,11 @@ def test_recipes_are_known_before_any_build(tmp_path: Path) -> None:
     digests = []
     for name in ("one", "two"):
         settings = Settings(state_dir=tmp_path / name, distribution="debian-12")
-        digests.append(recipes_of(settings, [Kind.DESKTOP, Kind.PHONE]))
+        digests.append(recipes_of(settings, [ResourceSpec(DESKTOP), ResourceSpec(PHONE)]))
     assert set(digests[0]) == {"desktop", "phone"}
     assert digests[0] == digests[1], "appliances with different keys have the same recipes"
     remote = Settings(state_dir=tmp_path, desktop="remote")
-    assert recipes_of(remote, [Kind.DESKTOP]) == {}
+    assert recipes_of(remote, [ResourceSpec(DESKTOP)]) == {}
 
 
 def test_suite_evaluators_have_digests_of_their_own_source(tmp_path: Path) -> None:

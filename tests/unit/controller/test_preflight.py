@@ -121,6 +121,11 @@ def test_model_of_a_registered_agent_is_the_one_of_its_run() -> None:
         registered_settings(spec, ModelSettings(name="n", base_url="http://u:p@i/v1"))
     assert "'m' in the run, 'n' now" in caught.value.details
     assert "'http://h/v1' in the run, 'http://i/v1' now" in caught.value.details
+    of_toy = spec.model_copy(update={"adapter": "toy"})
+    assert registered_settings(of_toy, chosen).adapter == "toy"
+    with pytest.raises(UsageError, match="another model") as caught:
+        registered_settings(of_toy, ModelSettings(adapter="openai"))
+    assert caught.value.details == "MESOCOSM_MODEL_ADAPTER: 'toy' in the run, 'openai' now"
 
 
 def test_command_that_exits_at_once_is_rejected(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,7 @@ from foundation.errors import (
     GuestCallError,
     LinkClosedError,
 )
+from tests.standins.reach import tcp_service
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,6 +91,20 @@ def names_its_process(session: Session, pid: int) -> bool:
 
 
 @evaluator(on="session")
+def service_says(session: CrossView, role: str, port: int, text: str) -> bool:
+    """Return whether a service says a text to whoever connects.
+
+    Args:
+        session: the session.
+        role: role of the service.
+        port: the port that machines see.
+        text: what it says.
+    """
+    with socket.create_connection(session.endpoint(role, port), timeout=10) as link:
+        return link.makefile().read() == text
+
+
+@evaluator(on="session")
 def reads_and_counts(session: CrossView) -> bool:
     """Return true after more CPU time than an answer may take, and after reading the desktop."""
     session.machine("desktop").fetch("~/a.txt")
@@ -100,7 +116,7 @@ def reads_and_counts(session: CrossView) -> bool:
 
 TOOLS = {
     function.__name__: describe(function)
-    for function in (hangs, prints, breaks, mumbles, dies, names_its_process)
+    for function in (hangs, prints, breaks, mumbles, dies, names_its_process, service_says)
 }
 
 
@@ -113,6 +129,33 @@ def processes() -> Iterator[EvaluatorProcesses]:
 
 def view(session: Session | None = None) -> CrossView:
     return CrossView(session or Session(), {}, timeout_s=30)
+
+
+class Service:
+    """A service that says hello to whoever connects."""
+
+    def __init__(self, place: tuple[str, int]) -> None:
+        self.endpoints = {80: place}
+
+
+def test_evaluator_asks_a_service_from_the_host() -> None:
+    with tcp_service(lambda sock: sock.sendall(b"hello")) as place:
+        runner = session_runner(Session(), TOOLS, services={"shop": Service(place)})
+        calls = [
+            Call(
+                f"{role} {port} {text}", "service_says", {"role": role, "port": port, "text": text}
+            )
+            for role, port, text in (
+                ("shop", 80, "hello"),
+                ("shop", 80, "bye"),
+                ("shop", 81, "hello"),
+                ("mail", 80, "hello"),
+            )
+        ]
+        outcomes = runner.evaluate(calls, timeout_s=30)
+    assert [outcome.met for outcome in outcomes] == [True, False, None, None]
+    assert "no port 81" in outcomes[2].reason
+    assert "mail" in outcomes[3].reason
 
 
 @pytest.mark.slow

@@ -49,11 +49,9 @@ def always(session: object) -> bool:
     return True
 
 
-def test_creates_the_tool_of_a_chat_completion() -> None:
-    tool = describe(poke).openai("desktop__poke")
-    assert tool["type"] == "function"
-    function = tool["function"]
-    assert function["name"] == "desktop__poke"
+def test_declares_the_function_for_its_callers() -> None:
+    function = describe(poke).declaration()
+    assert function["name"] == "poke"
     assert function["description"] == "Poke the screen somewhere.\nIt may hurt."
     schema = function["parameters"]
     assert schema["additionalProperties"] is False
@@ -64,7 +62,7 @@ def test_creates_the_tool_of_a_chat_completion() -> None:
         "how": {"type": "string", "enum": ["softly", "hard"], "default": "softly", "description": "how hard."},
         "pause": {"type": "number", "default": 0.5, "description": "s."},
     }  # fmt: skip
-    json.dumps(tool)
+    json.dumps(function)
 
 
 def test_function_without_arguments_takes_none() -> None:

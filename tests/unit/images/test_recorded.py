@@ -11,7 +11,7 @@ from images.builder import Builder
 from images.catalog import make_recipe
 from images.currency import Currency, judge_images
 from images.recipe_digest import portable_recipe_digest
-from images.recorded import read_recipe, record_path
+from images.recorded import record_path
 from images.recording import record_recipes
 from tests.unit.images.stub import StubRecipe, builder_of
 
@@ -62,14 +62,16 @@ def test_recorded_recipes_have_the_digests_of_the_host(tmp_path: Path) -> None:
 def test_unrecorded_recipe_is_reported_with_a_fix(tmp_path: Path) -> None:
     host = Settings(state_dir=tmp_path, distribution="debian-12")
     with pytest.raises(ImageMissingError, match="has not recorded the recipe of desktop") as caught:
-        read_recipe("desktop", host)
+        make_recipe("desktop", in_container(host))
     assert "mesocosm up" in caught.value.resolution
     host.images_dir.mkdir()
     record_recipes(["desktop"], host)
-    assert read_recipe("desktop", host).variant == "debian-12"
-    assert read_recipe("desktop", Settings(state_dir=tmp_path)).variant == "debian-12"
+    assert make_recipe("desktop", in_container(host)).variant == "debian-12"
+    assert make_recipe("desktop", in_container(Settings(state_dir=tmp_path))).variant == "debian-12"
     with pytest.raises(ImageMissingError, match=r"no recipe of ubuntu-24\.04") as caught:
-        read_recipe("desktop", Settings(state_dir=tmp_path, distribution="ubuntu-24.04"))
+        make_recipe(
+            "desktop", in_container(Settings(state_dir=tmp_path, distribution="ubuntu-24.04"))
+        )
     record_path(host).write_text("{")
     with pytest.raises(ImageMissingError):
-        read_recipe("desktop", host)
+        make_recipe("desktop", in_container(host))

@@ -16,11 +16,7 @@ from foundation.settings import REPOSITORY
 from tests.test_layers import LAYERS
 
 SOURCE = Path(mesocosm.__file__)
-EXAMPLES = sorted(
-    path
-    for path in (REPOSITORY / "examples").rglob("*.py")
-    if path.name not in {"machines.py", "run.py"}
-)
+EXAMPLES = sorted(path for path in (REPOSITORY / "examples").rglob("*.py") if path.name != "run.py")
 PRODUCT = {name.partition(".")[0] for name in LAYERS}
 
 

@@ -63,7 +63,7 @@ def begin(
 def do_task(run: str, context: Context, role: Viewer, sessions: Sessions) -> HTMLResponse:
     """Show the screens of a session."""
     session = sessions.get(run)
-    roles = {name: kind.value for name, kind in session.task.roles.items()}
+    roles = session.task.kinds
     return page("human/trial", role=role, context=context, session=session, roles=roles)
 
 

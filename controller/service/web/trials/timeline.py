@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from controller.actions.vocabulary import action_tools
 from controller.service.web.drawing.graph import Shape
+from controller.store.schema import usage_in
 from evaluators.coordinates import points_in
 
 if TYPE_CHECKING:
@@ -218,7 +219,7 @@ def _moment(
     screens: Mapping[str, str],
     changes: Mapping[str, str],
 ) -> Moment:
-    result, usage = event.get("result", {}), event.get("usage", {})
+    result, usage = event.get("result", {}), usage_in(event)
     seconds = {"agent": event.get("agent_s", 0.0), **event.get("seconds", {})}
     return Moment(
         kind=kind,
@@ -231,7 +232,7 @@ def _moment(
         why=event.get("why", "") or result.get("detail", ""),
         met=tuple(event.get("met", ())),
         seconds={phase: seconds[phase] for phase in PHASES if seconds.get(phase)},
-        tokens=usage.get("prompt", 0) + usage.get("completion", 0),
+        tokens=usage.total if usage else 0,
         changes=changes,
     )
 

@@ -154,6 +154,13 @@ class Services:
                 host.at_end.append(lambda: self._forget(host))
         stream.write(reverses.answer(request))
 
+    def end_reverses(self) -> None:
+        """Close all ports that are forwarded to hosts."""
+        with self._lock:
+            reverses = list(self._reverses.values())
+        for each in reverses:
+            each.remove_all()
+
     def _forget(self, host: Connection) -> None:
         with self._lock:
             self._reverses.pop(host, None)

@@ -178,10 +178,10 @@ class BrowserScreen(Screen):
         url = self.url
         self.put_field(_URL, url)
         self.state["loading"] = True
-        state = self.state
+        state, names = self.state, self.host.names
 
         def work() -> Callable[[], None]:
-            page = fetch_page(url)
+            page = fetch_page(url, names)
             return lambda: self._arrived(state, url, page)
 
         self.host.in_background(work)

@@ -59,6 +59,11 @@ class Host(Protocol):
     @clipboard.setter
     def clipboard(self, text: str) -> None: ...
 
+    @property
+    def names(self) -> frozenset[str]:
+        """Names of services that ports of the phone lead to."""
+        ...
+
     def now_s(self) -> float:
         """Return seconds since the epoch."""
         ...

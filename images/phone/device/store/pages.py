@@ -9,7 +9,11 @@ import urllib.request
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, NamedTuple
 
+from images.phone.device.names import make_opener
+
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from images.phone.device.store.database import Row, Store
 
 _TIMEOUT_S = 8.0
@@ -118,23 +122,32 @@ def read_html(url: str, text: str) -> Page:
 
 
 def full_url(text: str) -> str | None:
-    """Return the full URL of typed text; None if it is not a URL."""
+    """Return the full URL of typed text; None if it is not a URL.
+
+    A single word is a URL only if it says so, such as ``http://mail``.
+    """
     text = text.strip()
     if not text or any(char.isspace() for char in text):
         return None
-    if not text.lower().startswith(("http://", "https://")):
-        text = f"http://{text}"
+    if text.lower().startswith(("http://", "https://")):
+        return text if urllib.parse.urlsplit(text).hostname else None
+    text = f"http://{text}"
     host = urllib.parse.urlsplit(text).hostname or ""
     return text if "." in host or host == "localhost" or ":" in text[7:] else None
 
 
-def fetch_page(url: str) -> Page:
-    """Fetch a page over http or https; on failure, return a page with the reason."""
+def fetch_page(url: str, names: Collection[str] = ()) -> Page:
+    """Fetch a page over http or https; on failure, return a page with the reason.
+
+    Args:
+        url: address of the page.
+        names: names of services that the phone's own ports lead to.
+    """
     if not url.lower().startswith(("http://", "https://")):
         return _problem(url, "This address cannot be opened")
     request = urllib.request.Request(url, headers={"User-Agent": "MesocosmPhone/1.0"})  # noqa: S310 - checked above
     try:
-        with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:  # noqa: S310 - as above
+        with make_opener(names).open(request, timeout=_TIMEOUT_S) as answer:
             raw = answer.read(_MAX_BYTES)
             kind = answer.headers.get_content_type()
             charset = answer.headers.get_content_charset() or "utf-8"

@@ -7,26 +7,31 @@ import pytest
 from appliance.bringup.preflight import machine_images
 from appliance.cli import main as cli
 from foundation.settings import Settings
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP, PHONE, ResourceSpec
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
 @pytest.mark.parametrize(
-    ("desktop", "kinds", "names"),
+    ("desktop", "specs", "names"),
     [
-        ("vm", {Kind.DESKTOP, Kind.PHONE}, ["hypervisor", "desktop", "phone"]),
-        ("container", {Kind.DESKTOP}, ["desktop-container"]),
-        ("remote", {Kind.DESKTOP}, []),
-        ("vm", {Kind.PHONE}, ["phone"]),
+        ("vm", [ResourceSpec(DESKTOP), ResourceSpec(PHONE)], ["hypervisor", "desktop", "phone"]),
+        ("container", [ResourceSpec(DESKTOP)], ["desktop-container"]),
+        ("remote", [ResourceSpec(DESKTOP)], []),
+        ("vm", [ResourceSpec(PHONE)], ["phone"]),
+        (
+            "vm",
+            [ResourceSpec(DESKTOP, "debian-12"), ResourceSpec(DESKTOP)],
+            ["hypervisor", "desktop", "desktop:debian-12"],
+        ),
     ],
 )
 def test_only_images_of_needed_machines_are_required(
-    desktop: str, kinds: set[Kind], names: list[str]
+    desktop: str, specs: list[ResourceSpec], names: list[str]
 ) -> None:
     settings = Settings().model_copy(update={"desktop": desktop})
-    assert machine_images(settings, kinds) == names
+    assert machine_images(settings, specs) == names
 
 
 @pytest.mark.libvirt

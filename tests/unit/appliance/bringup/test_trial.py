@@ -11,7 +11,7 @@ from appliance.bringup.up import Outcome
 from controller.wiring import open_suite
 from foundation.settings import Settings
 from provisioning.fake import FakeFleet
-from provisioning.protocols import Kind
+from provisioning.registry import KINDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def test_task_spans_a_desktop_and_a_phone() -> None:
     task = open_suite(trial.SUITE).task(trial.TASK)
-    assert set(task.roles.values()) == set(Kind)
+    assert set(task.kinds.values()) == {kind.name for kind in KINDS}
 
 
 @pytest.mark.slow

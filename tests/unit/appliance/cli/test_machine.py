@@ -10,9 +10,10 @@ import pytest
 from appliance.cli import machine
 from appliance.cli.main import main
 from foundation.settings import get_settings
+from provisioning.fleet.backends import FixedBackends
 from provisioning.fleet.operations import MachineOperations
 from provisioning.machine_state import MachineState
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP
 from tests.unit.provisioning.fleet.test_local import ForkingFake
 
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ def backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ForkingFake:
     get_settings.cache_clear()
     backend = ForkingFake(get_settings())
     backend.make(lambda _line: None).claim.release()
-    operations = MachineOperations(get_settings(), lambda _settings: {Kind.DESKTOP: backend})
+    operations = MachineOperations(
+        get_settings(), lambda _settings: FixedBackends({DESKTOP: backend})
+    )
     monkeypatch.setattr(machine, "operations", lambda: operations)
     return backend
 

@@ -15,7 +15,7 @@ from provisioning.fake.record import FakeRecord
 from provisioning.machine_folder import MachineClaim, create_folder
 from provisioning.machine_state import MachineState
 from provisioning.phone.reference.record import PhoneRecord
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP, PHONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ def state_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     get_settings.cache_clear()
 
 
-def add(machine_id: str, state: MachineState, kind: Kind = Kind.DESKTOP) -> MachineClaim:
+def add(machine_id: str, state: MachineState, kind: str = DESKTOP) -> MachineClaim:
     claim = create_folder(get_settings().machines_dir, machine_id)
     claim.folder.write(
         FakeRecord(
@@ -42,7 +42,7 @@ def add(machine_id: str, state: MachineState, kind: Kind = Kind.DESKTOP) -> Mach
 
 
 def test_kind_selects_its_free_machine() -> None:
-    add("phone-1", MachineState.READY, Kind.PHONE).release()
+    add("phone-1", MachineState.READY, PHONE).release()
     assert find_machine("phone")[0].machine_id == "phone-1"
     taken = add("desktop-1", MachineState.LEASED)
     add("desktop-2", MachineState.WAITING).release()
@@ -61,8 +61,8 @@ def test_kind_selects_its_free_machine() -> None:
 def test_eval_of_the_variables_of_an_ambiguous_phone_fails(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    add("phone-1", MachineState.READY, Kind.PHONE).release()
-    add("phone-2", MachineState.READY, Kind.PHONE).release()
+    add("phone-1", MachineState.READY, PHONE).release()
+    add("phone-2", MachineState.READY, PHONE).release()
     assert main(["machine", "adb", "phone"]) == 2
     out, err = capsys.readouterr()
     assert "There are 2 machines of the kind phone" in err
@@ -89,7 +89,7 @@ def test_unsupported_connection_is_rejected(
     phone = create_folder(get_settings().devices_dir, "phone-1")
     phone.folder.write(
         PhoneRecord(
-            machine_id="phone-1", kind=Kind.PHONE, backend="reference-phone", image="phone",
+            machine_id="phone-1", kind=PHONE, backend="reference-phone", image="phone",
             image_digest="0", accelerator="none", state=MachineState.READY, user="", home="",
         )
     )  # fmt: skip

@@ -14,7 +14,7 @@ from appliance.cli import main as cli
 from controller.store.runs import Store
 from foundation.settings import get_settings
 from provisioning.fake import FakeFleet
-from provisioning.protocols import Kind
+from provisioning.resource import PHONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -142,8 +142,8 @@ def test_run_on_unsaveable_machines_is_rejected_by_name(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    why = {Kind.PHONE: "such phones cannot be saved"}
-    monkeypatch.setattr(FakeFleet, "unkeepable_reason", lambda _self, kind: why.get(kind, ""))
+    why = {PHONE: "such phones cannot be saved"}
+    monkeypatch.setattr(FakeFleet, "unkeepable_reason", lambda _self, spec: why.get(spec.kind, ""))
     argv = ["run", str(suite), "--fleet", "fake", "--agent", "oracle", "--keep-end-state", "all"]
     assert cli.main(argv) == 1
     assert "phone: such phones cannot be saved" in capsys.readouterr().err

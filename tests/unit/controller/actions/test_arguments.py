@@ -8,10 +8,11 @@ from controller.actions.arguments import check, understand
 from controller.actions.space import Action, ActionSpace
 from controller.actions.vocabulary import action_tools
 from foundation.errors import InvalidActionError
-from provisioning.protocols import Json, Kind
+from provisioning.resource import DESKTOP
 
 if TYPE_CHECKING:
     from evaluators.schema import Tool
+    from provisioning.protocols import Json
 
 
 def tool(name: str, on: str = "desktop") -> Tool:
@@ -102,7 +103,7 @@ def test_missing_argument_is_described() -> None:
 
 
 def test_space_understands_calls_of_models() -> None:
-    space = ActionSpace({"d": Kind.DESKTOP}, action_tools())
+    space = ActionSpace({"d": DESKTOP}, action_tools())
     action = space.action_of_tool("d__click", {"x": 640.0, "y": 2})
     assert action == Action("click", "d", {"x": 640, "y": 2})
     assert action.notes == ("x: 640.0 as 640",)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def done(
     machine: FakeDesktop | FakePhone, do: str, folder: Path | None = None, **args: object
 ) -> None:
-    role = machine.info.kind.value
+    role = machine.info.kind
     step = {"on": role, "do": do, "with": args}
     known = replace(vocabulary(), folder=folder)
     prepare(make_task(roles={role: role}, setup=[step]), {role: machine}, known)

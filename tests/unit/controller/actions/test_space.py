@@ -16,7 +16,8 @@ from evaluators.session.answers import MAX_ANSWER_CHARS
 from foundation.clock import FakeClock
 from foundation.errors import GuestCallError, InvalidActionError
 from provisioning.fake import FakeDesktop, FakePhone
-from provisioning.protocols import Button, Json, Kind, Machine
+from provisioning.protocols import Button, Json, Machine
+from provisioning.resource import DESKTOP, PHONE
 
 
 @dataclass
@@ -75,7 +76,7 @@ def executor(space: ActionSpace, state: SessionState) -> ActionExecutor:
 @pytest.fixture
 def space() -> ActionSpace:
     Desktop.hands, Phone.hands = Hands(), Hands()
-    return ActionSpace({"left": Kind.DESKTOP, "pocket": Kind.PHONE}, action_tools())
+    return ActionSpace({"left": DESKTOP, "pocket": PHONE}, action_tools())
 
 
 def executor_of(role: str, machine: Machine) -> ActionExecutor:
@@ -180,7 +181,7 @@ def stamp(machine: Machine, left: ScreenX, top: ScreenY, x: int) -> None:
 
 def test_coordinates_are_checked_and_logged_by_type(state: SessionState) -> None:
     Desktop.hands = Hands()
-    space = ActionSpace({"d": Kind.DESKTOP}, {"desktop": {"stamp": describe(stamp)}, "session": {}})
+    space = ActionSpace({"d": DESKTOP}, {"desktop": {"stamp": describe(stamp)}, "session": {}})
     executor = ActionExecutor(space, {"d": Desktop()}, state)
     done = Action("stamp", "d", {"left": 319, "top": 199, "x": 320})
     executor.execute(done)
@@ -207,7 +208,7 @@ def test_phone_apps_open_by_label_or_package(name: str) -> None:
 
 
 def test_tools_are_named_by_role_and_map_back_to_actions(space: ActionSpace) -> None:
-    names = [tool["function"]["name"] for tool in space.openai_tools()]
+    names = [tool.name for tool in space.model_tools()]
     assert {"left__click", "pocket__tap", "session__complete"} <= set(names)
     assert len(names) == len(set(names))
     assert space.action_of_tool("left__click", XY) == Action("click", "left", XY)

@@ -14,7 +14,8 @@ from controller.spec.run import trial_seed
 from evaluators.graph.outcome import Verdict
 from foundation.errors import GuestCallError, LinkTimeoutError, SpecError
 from provisioning.fake.desktop import FakeDesktop
-from provisioning.protocols import Kind, Search
+from provisioning.protocols import Search
+from provisioning.resource import DESKTOP, ResourceSpec
 from tests.unit.controller.bench import SET_DARK, make_task
 
 if TYPE_CHECKING:
@@ -58,8 +59,8 @@ def test_oracle_names_the_element_it_cannot_find(
 
 
 def test_oracle_searches_on_the_machine_and_reports_a_cut_search(bench: Bench) -> None:
-    with bench.fleet.acquire({"desktop": Kind.DESKTOP}):
-        desktop = bench.fakes.machines[Kind.DESKTOP, 0]
+    with bench.fleet.acquire({"desktop": ResourceSpec(DESKTOP)}):
+        desktop = bench.fakes.machines[DESKTOP, 0]
     asked: list[tuple[str | None, str | None]] = []
 
     def search(*, name: str | None, role: str | None, count: int = 1) -> Search:
@@ -99,8 +100,8 @@ def test_endless_wait_ends_the_oracle(bench: Bench) -> None:
 
 
 def test_broken_tree_is_an_environment_error(bench: Bench) -> None:
-    with bench.fakes.acquire({"desktop": Kind.DESKTOP}):
-        bench.fakes.machines[Kind.DESKTOP, 0].faults.add("tree", LinkTimeoutError("no reply"))
+    with bench.fakes.acquire({"desktop": ResourceSpec(DESKTOP)}):
+        bench.fakes.machines[DESKTOP, 0].faults.add("tree", LinkTimeoutError("no reply"))
     task = make_task(oracle=[{"on": "desktop", "do": "click", "at": {"name": "Terminal"}}])
     assert bench.play(task).reason is Reason.ENVIRONMENT_ERROR
 
@@ -109,8 +110,8 @@ def test_broken_tree_is_an_environment_error(bench: Bench) -> None:
     "error", [LinkTimeoutError("no reply"), GuestCallError("the helper process died")]
 )
 def test_late_tree_is_requested_again(bench: Bench, error: MesocosmError) -> None:
-    with bench.fakes.acquire({"desktop": Kind.DESKTOP}):
-        faults = bench.fakes.machines[Kind.DESKTOP, 0].faults
+    with bench.fakes.acquire({"desktop": ResourceSpec(DESKTOP)}):
+        faults = bench.fakes.machines[DESKTOP, 0].faults
         faults.add("tree", error, effect=faults.clear)
     click = {"on": "desktop", "do": "click", "at": {"name": "Terminal"}}
     assert bench.play(make_task(oracle=[click, TYPE])).verdict is Verdict.PASS

@@ -11,11 +11,11 @@ from controller.actions.space import ActionSpace
 from controller.agents.model.calls import CallReader
 from controller.agents.model.scaling import ScaledScreenshot
 from controller.agents.random_agent import RandomAgent
-from controller.models.reply import Message
+from controller.models.messages import Message, Reply, Role, ToolCall
 from controller.observation.observer import Observation, Screenshot
 from controller.protocol import AgentContext
 from evaluators.schema import describe
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP
 from tests.unit.evaluators.test_coordinates import lasso
 
 if TYPE_CHECKING:
@@ -23,13 +23,12 @@ if TYPE_CHECKING:
 
 SHOT = Screenshot(np.zeros((200, 320, 3), np.uint8), b"", "")
 SCREEN = ScaledScreenshot(SHOT, 0.5)
-SPACE = ActionSpace({"pc": Kind.DESKTOP}, {"desktop": {"lasso": describe(lasso)}, "session": {}})
+SPACE = ActionSpace({"pc": DESKTOP}, {"desktop": {"lasso": describe(lasso)}, "session": {}})
 
 
 def read(name: str, **args: int) -> Calls:
-    function = {"name": name, "arguments": json.dumps(args)}
-    message = Message.model_validate({"tool_calls": [{"id": "a", "function": function}]})
-    return CallReader(SPACE).read(message, "tool_calls", {"pc": SCREEN})
+    message = Message(Role.MODEL, calls=(ToolCall("a", name, json.dumps(args)),))
+    return CallReader(SPACE).read(Reply(message), {"pc": SCREEN})
 
 
 def test_coordinates_are_converted_by_type() -> None:

@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from controller.agents.driver import AgentDriver
 from controller.agents.model.agent import ModelAgent
 from controller.episode.result import Reason
+from controller.models.adapters import require_model
 from controller.models.settings import ModelSettings
 from controller.models.specification import read_settings
 from evaluators.graph.outcome import Verdict
@@ -62,7 +63,7 @@ def test_model_passes_a_task_and_its_tokens_are_counted(bench: Bench, dark_task:
     with stand_in((200, OPEN), (200, TYPE)) as server:
         result = bench.run(dark_task, agent_of(server))
     assert (result.verdict, result.reason) == (Verdict.PASS, Reason.SUCCESS)
-    assert (result.usage.prompt_tokens, result.usage.completion_tokens) == (300, 30)
+    assert (result.usage.input_tokens, result.usage.output_tokens) == (300, 30)
     assert result.score.cost_efficiency == 1 / 330
     assert steps_of(bench)[0]["note"] == "I open it."
 
@@ -178,7 +179,7 @@ def test_absurd_token_counts_are_ignored(bench: Bench, dark_task: Task) -> None:
     with stand_in(*((200, reply) for reply in replies)) as server:
         result = bench.run(dark_task, agent_of(server))
     assert result.verdict is Verdict.PASS
-    assert (result.usage.prompt_tokens, result.usage.completion_tokens) == (0, 14)
+    assert (result.usage.input_tokens, result.usage.output_tokens) == (None, 14)
 
 
 @pytest.mark.slow
@@ -203,18 +204,22 @@ def test_absurd_token_counts_are_ignored(bench: Bench, dark_task: Task) -> None:
         ),
         ({"completion_tokens": 100, "total_tokens": 1500}, (1400, 100), "exceeds the sum"),
         ({"total_tokens": 1500}, (1500, 0), "exceeds the sum"),
-        ({"tokens": 1500}, (0, 0), "prompt_tokens are not counted"),
-        ({}, (0, 0), "completion_tokens are not counted"),
+        ({"tokens": 1500}, (None, None), "prompt_tokens are not counted"),
+        ({}, (None, None), "completion_tokens are not counted"),
     ],
 )
 def test_usage_is_read_under_other_names_or_warned_of_once(
-    bench: Bench, dark_task: Task, usage: dict[str, int], counts: tuple[int, int], warned: str
+    bench: Bench,
+    dark_task: Task,
+    usage: dict[str, int],
+    counts: tuple[int | None, int | None],
+    warned: str,
 ) -> None:
     replies = [{**reply, "usage": usage} for reply in (OPEN, TYPE)]
     with stand_in(*((200, reply) for reply in replies)) as server:
         result = bench.run(dark_task, agent_of(server))
-    both = (2 * counts[0], 2 * counts[1])
-    assert (result.usage.prompt_tokens, result.usage.completion_tokens) == both
+    both = tuple(None if count is None else 2 * count for count in counts)
+    assert (result.usage.input_tokens, result.usage.output_tokens) == both
     logged = [row["data"]["text"] for row in bench.events if row.get("kind") == "warning"]
     assert sum(warned in text for text in logged) == bool(warned)
     assert len(logged) == len(set(logged))
@@ -326,7 +331,7 @@ def test_malformed_field_is_the_models_invalid_action(
         result = bench.run(dark_task, agent_of(server))
     assert (result.verdict, result.reason) == (Verdict.FAIL, Reason.INVALID_ACTION)
     assert (len(server.requests), result.steps) == (3, 0)  # the limit of invalid actions
-    assert (result.usage.prompt_tokens, result.usage.completion_tokens) == (300, 30)
+    assert (result.usage.input_tokens, result.usage.output_tokens) == (300, 30)
     _, asked, *answers, _ = server.requests[1]["messages"][1:]
     assert message in answers[0]["content"]
     ids = [call["id"] for call in asked.get("tool_calls", [])]
@@ -529,7 +534,7 @@ def test_log_has_prompt_tools_and_replies(bench: Bench, dark_task: Task) -> None
     assert [kind for kind, _ in entries] == ["prompt", "unanswered", "reply", "reply", "warning"]
     prompt, unanswered, opened, *_ = (data for _, data in entries)
     assert dark_task.instruction in prompt["system"]
-    assert prompt["tools"] == server.requests[0]["tools"]
+    assert prompt["tools"] == [tool["function"] for tool in server.requests[0]["tools"]]
     assert "busy ***" in unanswered["why"]
     assert json.loads(opened["raw"]) == OPEN
     assert result.reason is Reason.MODEL_REFUSAL
@@ -550,5 +555,5 @@ def test_rejected_actions_are_logged_with_step_and_pictures(bench: Bench, dark_t
 
 def test_missing_model_is_a_clear_error() -> None:
     with pytest.raises(RequirementError, match="No model is configured") as caught:
-        ModelSettings(base_url="", name="").require()
+        require_model(ModelSettings(base_url="", name=""))
     assert "MESOCOSM_MODEL_BASE_URL" in caught.value.details

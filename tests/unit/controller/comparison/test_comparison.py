@@ -7,7 +7,7 @@ import pytest
 
 from controller.comparison.comparison import Difference, compare_runs
 from controller.episode.result import TRIAL_RESULT, MachineRecord, MemberShare, Reason, TrialResult
-from controller.protocol import Usage
+from controller.models.usage import NO_USAGE, Usage
 from controller.spec.agent import MEMBER, Member, ModelSpec
 from controller.spec.run import CodeSpec, ObservationSpec, RunSpec, SuiteSpec, TaskSpec
 from controller.store.runs import Store
@@ -60,7 +60,7 @@ def record(
         result = TrialResult(
             name, repeat, verdict, Reason.SUCCESS, met, 1, 1, 1.0, machines=(machine,)
         )
-        share = MemberShare((usages or {}).get(name, Usage()))
+        share = MemberShare((usages or {}).get(name, NO_USAGE))
         result = replace(result, members={MEMBER: share})
         with folder.begin_attempt(next_job(folder, name, repeat), CLOCK) as log:
             log.append("end", result=TRIAL_RESULT.dump_python(result, mode="json"), graph=None)

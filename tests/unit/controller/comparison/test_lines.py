@@ -14,8 +14,8 @@ from controller.comparison.comparison import compare_runs
 from controller.comparison.lines import APPS, CAPABILITIES, COMPLEXITY, Line, break_down
 from controller.comparison.page import to_html
 from controller.comparison.text import to_csv, to_markdown
+from controller.models.usage import Usage
 from controller.planning import specify_run
-from controller.protocol import Usage
 from controller.spec.agent import CustomSpec, Member
 from controller.wiring import open_suite
 from tests.unit.controller.comparison.test_comparison import SPEC, other, record
@@ -64,7 +64,7 @@ def test_lines_pair_the_tasks_and_note_missing_data(tmp_path: Path) -> None:
 
 
 def test_unknown_usage_is_left_out_of_the_models_costs(tmp_path: Path) -> None:
-    usages = {"a": Usage(100, 10), "b": Usage(7, is_known=False)}
+    usages = {"a": Usage(100, 10), "b": Usage(7)}
     first, second = (record(tmp_path, spec, "ab", usages=usages) for spec in (SPEC, other(seed=5)))
     breakdown = break_down(first, second, compare_runs(first, second), None)
     costs = {line.name: line for line in dict(breakdown.sections())["cost of a trial"]}

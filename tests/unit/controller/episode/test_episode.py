@@ -12,12 +12,13 @@ from controller.episode.context import RunContext
 from controller.episode.episode import Episode
 from controller.episode.live import LiveTrial
 from controller.episode.result import Reason
-from controller.protocol import AgentContext, Turn, Usage
+from controller.models.usage import Usage
+from controller.protocol import AgentContext, Turn
 from evaluators.graph.outcome import Verdict
 from foundation.clock import FakeClock
 from foundation.errors import EpisodeStartError, EpisodeUseError, MachineStartError
 from provisioning.fake import FakeFleet
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP
 from tests.unit.controller.bench import SET_DARK, make_task
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def test_trial_can_be_evaluated_repeatedly_and_continues(
     episode: Episode, fleet: FakeFleet, clock: FakeClock
 ) -> None:
     episode.reset(make_task())
-    machine = fleet.machines[Kind.DESKTOP, 0]
+    machine = fleet.machines[DESKTOP, 0]
     before = episode.evaluate()
     assert (before.verdict, before.met, before.nodes) == (Verdict.FAIL, (), 1)
     assert [row.node for row in before.unmet] == ["dark"]
@@ -176,7 +177,7 @@ def test_settling_and_evaluating_are_not_charged(
     fleet: FakeFleet, episode: Episode, clock: FakeClock
 ) -> None:
     episode.reset(make_task())
-    machine = fleet.machines[Kind.DESKTOP, 0]
+    machine = fleet.machines[DESKTOP, 0]
     capture = machine.capture
 
     def slow_capture() -> Frame:
@@ -203,7 +204,7 @@ def test_wall_limit_on_an_obstructed_machine_is_attributed_to_the_agent(
     fleet: FakeFleet, episode: Episode, clock: FakeClock
 ) -> None:
     episode.reset(make_task(limits={"seconds": 600.0, "wall_seconds": 100.0}))
-    fleet.machines[Kind.DESKTOP, 0].state.hindrance = "1000 processes are runnable"
+    fleet.machines[DESKTOP, 0].state.hindrance = "1000 processes are runnable"
     clock.advance(101)
     assert episode.step(Turn((MOVE,), outage_s=101)).done
     result = episode.close()

@@ -17,11 +17,12 @@ from foundation.errors import (
     ModelRefusalError,
     ModelUnavailableError,
 )
-from provisioning.protocols import EndCause, Kind
+from provisioning.protocols import EndCause
+from provisioning.resource import DESKTOP, ResourceSpec
 from tests.unit.controller.bench import DARK, Bench, Scripted, make_task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from controller.protocol import Agent, AgentContext
     from evaluators.model.task import Task
@@ -43,8 +44,8 @@ def type_line(line: str) -> Action:
 
 def desktop_of(bench: Bench) -> FakeDesktop | FakePhone:
     """Create the desktop before a trial leases it, so that faults can be injected."""
-    with bench.fleet.acquire({"desktop": Kind.DESKTOP}):
-        return bench.fakes.machines[Kind.DESKTOP, 0]
+    with bench.fleet.acquire({"desktop": ResourceSpec(DESKTOP)}):
+        return bench.fakes.machines[DESKTOP, 0]
 
 
 @pytest.mark.parametrize(
@@ -323,12 +324,15 @@ class Hurried:
 
     def acquire(
         self,
-        roles: Mapping[str, Kind],
+        resources: Mapping[str, ResourceSpec],
         ttl_s: float = 0.0,
         *,
         cancel: CancelToken | None = None,
     ) -> Lease:
-        return self._fleet.acquire(roles, 5.0)
+        return self._fleet.acquire(resources, 5.0)
+
+    def announce(self, specs: Sequence[ResourceSpec]) -> None:
+        self._fleet.announce(specs)
 
 
 def test_expired_lease_is_reported_in_the_result(bench: Bench, dark_task: Task) -> None:

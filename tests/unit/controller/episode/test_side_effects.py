@@ -15,7 +15,8 @@ from evaluators.graph.outcome import Verdict
 from evaluators.model.task import MayChange
 from foundation.errors import LinkTimeoutError
 from provisioning.fake.phone import FakePhone
-from provisioning.protocols import Kind, StateKind
+from provisioning.protocols import StateKind
+from provisioning.resource import DESKTOP
 from tests.unit.controller.bench import Bench, Scripted, make_task
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def test_changes_of_a_noop_trial_are_no_side_effects(bench: Bench, tmp_path: Pat
     ticks = iter(range(100))
 
     def tick() -> None:
-        machine.machines[Kind.DESKTOP, 0].put("/home/user/.tick", str(next(ticks)).encode())
+        machine.machines[DESKTOP, 0].put("/home/user/.tick", str(next(ticks)).encode())
 
     before = bench.run(make_task(), Scripted(OPEN, line("touch made"), tick))
     assert names(before) == [("~/.tick", "added"), ("~/made", "added")]
@@ -149,7 +150,7 @@ def test_damaged_baseline_is_ignored(tmp_path: Path) -> None:
 
 def test_unresponsive_machine_leaves_side_effects_unknown(bench: Bench) -> None:
     def silence() -> None:
-        desktop = bench.fakes.machines[Kind.DESKTOP, 0]
+        desktop = bench.fakes.machines[DESKTOP, 0]
         desktop.faults.add("summarize", LinkTimeoutError("no reply"))
 
     result = bench.run(make_task(), Scripted(OPEN, silence))

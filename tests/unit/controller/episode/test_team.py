@@ -11,7 +11,8 @@ from controller.actions.space import Action
 from controller.diary import Entry
 from controller.episode.context import TeamMember
 from controller.episode.result import MemberShare, Reason
-from controller.protocol import Turn, Usage
+from controller.models.usage import Usage
+from controller.protocol import Turn
 from controller.spec.agent import Member, ModelSpec, OracleSpec
 from controller.store.export import export_rows
 from controller.store.report import read_report
@@ -57,7 +58,7 @@ class Alternating:
 def test_every_record_carries_the_member(bench: Bench, dark_task: Task) -> None:
     bench.members = TEAM
     error = AgentError("It gives up.")
-    error.tokens = (3, 0)
+    error.tokens = (3, 0, 0, 0)
     result = bench.drive(
         dark_task,
         Alternating(

@@ -15,13 +15,14 @@ from controller.agents.oracle import OracleDriver
 from controller.episode.episode import Episode
 from controller.episode.result import Reason
 from controller.episode.trial import run_trial
+from controller.models.usage import Usage
 from controller.observation.observer import describe_tree
-from controller.protocol import Turn, Usage
+from controller.protocol import Turn
 from evaluators.graph.outcome import Verdict
 from foundation.errors import AgentError, LinkTimeoutError, MachineStartError
 from foundation.logging import ContextFilter
 from provisioning.fake.fleet import FakeLease
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP, ResourceSpec
 from tests.unit.controller.bench import Bench, Scripted, make_task
 
 if TYPE_CHECKING:
@@ -38,8 +39,8 @@ def type_line(value: str) -> Action:
 
 def desktop_of(bench: Bench) -> FakeDesktop | FakePhone:
     """Create the desktop before a trial leases it, so that faults can be injected."""
-    with bench.fleet.acquire({"desktop": Kind.DESKTOP}):
-        return bench.fakes.machines[Kind.DESKTOP, 0]
+    with bench.fleet.acquire({"desktop": ResourceSpec(DESKTOP)}):
+        return bench.fakes.machines[DESKTOP, 0]
 
 
 def test_success_ends_the_trial_without_complete(bench: Bench, dark_task: Task) -> None:
@@ -68,7 +69,7 @@ def test_lines_logged_during_a_trial_name_its_machines(
 
     bench.run(dark_task, Scripted(act))
     (record,) = (record for record in caplog.records if record.getMessage() == "acting")
-    machine = bench.fakes.machines[Kind.DESKTOP, 0].info.machine_id
+    machine = bench.fakes.machines[DESKTOP, 0].info.machine_id
     assert vars(record)["names"]["machine"] == machine
 
 

@@ -16,8 +16,9 @@ from controller.agents.oracle import OracleDriver
 from controller.episode.context import NoLog
 from controller.episode.result import TRIAL_RESULT, Reason, reasons_to_retry
 from controller.executors.local import LocalExecutor
+from controller.models.usage import Usage
 from controller.planning import specify_run
-from controller.protocol import Turn, Usage
+from controller.protocol import Turn
 from controller.scheduling.events import (
     AttemptLost,
     BudgetSpent,
@@ -46,10 +47,11 @@ from foundation.errors import (
     UsageError,
 )
 from foundation.logging import ContextFilter
+from provisioning.fake import FakeFleet
 from tests.unit.controller.lab import Lab, killed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Self
 
     from controller.episode.episode import Episode
@@ -61,6 +63,7 @@ if TYPE_CHECKING:
     from controller.spec.job import TrialJob
     from controller.spec.run import RunSpec
     from foundation.clock import Clock, FakeClock
+    from provisioning.resource import ResourceSpec
 
 NOOP = AgentDriver(NoopAgent)
 
@@ -529,3 +532,18 @@ def test_draining_finishes_running_trials_and_starts_no_others(lab: Lab, paralle
     assert len(run.results()) == len(results)
     lab.go(run)
     assert run.is_complete()
+
+
+@pytest.mark.slow
+def test_the_fleet_hears_what_the_next_trials_need(lab: Lab) -> None:
+    heard: list[tuple[ResourceSpec, ...]] = []
+
+    class Listening(FakeFleet):
+        def announce(self, specs: Sequence[ResourceSpec]) -> None:
+            heard.append(tuple(specs))
+
+    lab.fleet = Listening(lab.clock)
+    run = lab.begin(OracleDriver())
+    lab.go(run)
+    needs = [tuple(lab.suite.task(name).roles.values()) for name, _ in run.spec.sequence]
+    assert heard == [*needs[1:], ()]

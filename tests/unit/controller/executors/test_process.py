@@ -26,8 +26,7 @@ from evaluators.graph.outcome import Verdict
 from foundation.clock import wait_until
 from foundation.errors import RequirementError, UsageError
 from foundation.process import start
-from provisioning.protocols import Kind
-from tests.unit.controller.comparison.test_comparison import SPEC
+from provisioning.resource import DESKTOP, ResourceSpec
 from tests.unit.controller.executors.shop import WAITING, Shop, class_in
 
 if TYPE_CHECKING:
@@ -179,12 +178,12 @@ def test_an_object_of_the_program_stays_local(shop: Shop) -> None:
 
 def test_reports_are_passed_on_and_a_death_is_concluded(shop: Shop, tmp_path: Path) -> None:
     run = shop.begin(NoopSpec(), "answer")
-    filled: list[Kind] = []
+    filled: list[ResourceSpec] = []
     dead: list[TrialResult] = []
     executor = stub(
         run,
         tmp_path,
-        Forked(machine=Kind.DESKTOP).model_dump_json(),
+        Forked.of(ResourceSpec(DESKTOP)).model_dump_json(),
         AgentActs().model_dump_json(),
         Stepped(steps=7).model_dump_json(),
         refill=filled.append,
@@ -193,7 +192,7 @@ def test_reports_are_passed_on_and_a_death_is_concluded(shop: Shop, tmp_path: Pa
     events: list[TrialEvent] = []
     (result,) = execute_run(run, executor, on_event=events.append)
     # An attempt that did not start is repeated once for free.
-    assert filled == [Kind.DESKTOP] * 2
+    assert filled == [ResourceSpec(DESKTOP)] * 2
     assert [event.steps for event in events if isinstance(event, StepDone)] == [7, 7]
     assert (result.reason, result.detail) == (
         Reason.ENVIRONMENT_ERROR,
@@ -231,8 +230,7 @@ def test_refusals_are_raised_as_the_error_that_they_were(shop: Shop, tmp_path: P
 def test_a_death_is_attributed(
     code: int, agent: AgentSpec, has_acted: bool, cancelled: str, reason: Reason
 ) -> None:
-    spec = SPEC.model_copy(update={"agents": (Member(agent=agent),)})
-    ending = ending_of_dead(code, spec, has_acted=has_acted, cancelled=cancelled)
+    ending = ending_of_dead(code, agent, has_acted=has_acted, cancelled=cancelled)
     assert ending.reason is reason
 
 

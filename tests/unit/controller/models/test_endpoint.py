@@ -3,7 +3,6 @@ from __future__ import annotations
 import base64
 import socket
 from datetime import UTC, datetime
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from pydantic import SecretStr
 
 from controller.models.endpoint import ModelEndpoint
 from controller.models.failures import asked_pause_s
+from controller.models.messages import Message, Request, Role
 from controller.models.preflight import require_listening
 from controller.models.settings import ModelSettings
 from foundation.bounded import CallThread
@@ -20,7 +20,7 @@ from tests.unit.controller.stand_in import DROPPED, HUNG, completion, stand_in
 
 DONE = completion(("session__complete", "{}"))
 BUSY: dict[str, Any] = {"error": {"message": "slow down"}}
-MESSAGES: list[dict[str, Any]] = [{"role": "user", "content": "hello"}]
+REQUEST = Request((Message(Role.USER, ("hello",)),))
 
 
 class Watched(FakeClock):
@@ -44,7 +44,7 @@ def test_waiting_for_a_busy_endpoint_is_not_agent_time() -> None:
     clock = Watched()
     with stand_in((429, BUSY), (503, "down"), (200, DONE)) as server:
         endpoint = ModelEndpoint(settings(server.base_url), clock)
-        answer = endpoint.ask(MESSAGES, [])
+        answer = endpoint.ask(REQUEST)
     # The stand-in requests pauses of a millisecond.
     assert clock.pauses == [0.001, 0.001]
     assert answer.outage_s == pytest.approx(0.002)
@@ -54,7 +54,7 @@ def test_waiting_for_a_busy_endpoint_is_not_agent_time() -> None:
 def test_pauses_grow_without_a_retry_after_header() -> None:
     clock = Watched()
     with stand_in((200, "no JSON")) as server, pytest.raises(ModelUnavailableError):
-        ModelEndpoint(settings(server.base_url, retries=5), clock).ask(MESSAGES, [])
+        ModelEndpoint(settings(server.base_url, retries=5), clock).ask(REQUEST)
     assert clock.pauses == [0.5, 1, 2, 4, 8]
 
 
@@ -62,9 +62,9 @@ def test_trial_has_one_budget_for_all_outages() -> None:
     clock = Watched()
     with stand_in((200, "no JSON"), (200, DONE), (200, "no JSON")) as server:
         endpoint = ModelEndpoint(settings(server.base_url, retries=9, outage_s=3.0), clock)
-        assert endpoint.ask(MESSAGES, []).outage_s == 0.5
+        assert endpoint.ask(REQUEST).outage_s == 0.5
         with pytest.raises(ModelUnavailableError):
-            endpoint.ask(MESSAGES, [])
+            endpoint.ask(REQUEST)
     assert sum(clock.pauses) == pytest.approx(3)
     assert endpoint.outage_s == pytest.approx(3)
 
@@ -74,7 +74,7 @@ def test_unreachable_server_is_retried_until_the_budget_is_spent() -> None:
     with stand_in((200, DONE), asleep=True) as server:
         endpoint = ModelEndpoint(settings(server.base_url, retries=0, outage_s=60.0), clock)
         with pytest.raises(ModelUnavailableError) as caught:
-            endpoint.ask(MESSAGES, [])
+            endpoint.ask(REQUEST)
     assert clock.pauses[:6] == [0.5, 1, 2, 4, 8, 8]
     assert sum(clock.pauses) == pytest.approx(60, abs=5)
     assert caught.value.outage_s == pytest.approx(60, abs=0.01)
@@ -91,7 +91,7 @@ def test_missing_endpoint_is_detected_before_a_run() -> None:
 @pytest.mark.parametrize("status", [401, 403, 404])
 def test_wrong_key_or_name_is_not_retried(status: int) -> None:
     with stand_in((status, "no")) as server, pytest.raises(ModelUnavailableError):
-        ModelEndpoint(settings(server.base_url), FakeClock()).ask(MESSAGES, [])
+        ModelEndpoint(settings(server.base_url), FakeClock()).ask(REQUEST)
     assert len(server.requests) == 1
 
 
@@ -109,7 +109,7 @@ def test_wrong_key_or_name_is_not_retried(status: int) -> None:
 )
 def test_refusals_are_not_retried(status: int, body: dict[str, Any] | str) -> None:
     with stand_in((status, body)) as server, pytest.raises(ModelRefusalError):
-        ModelEndpoint(settings(server.base_url), FakeClock()).ask(MESSAGES, [])
+        ModelEndpoint(settings(server.base_url), FakeClock()).ask(REQUEST)
     assert len(server.requests) == 1
 
 
@@ -130,7 +130,7 @@ def test_request_has_a_deadline_even_when_bytes_trickle_in(
         endpoint = ModelEndpoint(settings(address, outage_s=0.1, timeout_s=0.3))
         start_s = SYSTEM_CLOCK.monotonic_s()
         with pytest.raises(ModelUnavailableError, match=r"within 0\.3 s"):
-            endpoint.ask(MESSAGES, [])
+            endpoint.ask(REQUEST)
         assert SYSTEM_CLOCK.monotonic_s() - start_s < 20
     assert endpoint.outage_s == pytest.approx(0.3, abs=5)
 
@@ -152,7 +152,7 @@ def test_retry_after_is_in_seconds_or_a_date(
     headers: dict[str, str], pause_s: float | None
 ) -> None:
     now_s = datetime(2026, 11, 23, 12, tzinfo=UTC).timestamp()
-    assert asked_pause_s(SimpleNamespace(headers=headers), now_s) == pause_s
+    assert asked_pause_s(headers, now_s) == pause_s
 
 
 def test_error_reported_with_status_200_is_quoted() -> None:
@@ -160,16 +160,16 @@ def test_error_reported_with_status_200_is_quoted() -> None:
         stand_in((200, {"error": {"message": "model is loading"}})) as server,
         pytest.raises(ModelUnavailableError) as caught,
     ):
-        ModelEndpoint(settings(server.base_url, retries=0), FakeClock()).ask(MESSAGES, [])
+        ModelEndpoint(settings(server.base_url, retries=0), FakeClock()).ask(REQUEST)
     assert caught.value.details.startswith("Server message: model is loading\nchoices: ")
     assert "errors.pydantic.dev" not in caught.value.details
 
 
 def test_sampling_options_are_sent_only_where_set() -> None:
     with stand_in((200, DONE)) as server:
-        ModelEndpoint(settings(server.base_url)).ask(MESSAGES, [])
+        ModelEndpoint(settings(server.base_url)).ask(REQUEST)
         sampled = settings(server.base_url, temperature=0.0, top_p=0.9, max_tokens=7)
-        ModelEndpoint(sampled).ask(MESSAGES, [])
+        ModelEndpoint(sampled).ask(REQUEST)
     plain, full = server.requests
     assert not {"temperature", "top_p", "max_tokens"} & set(plain)
     assert (full["temperature"], full["top_p"], full["max_tokens"]) == (0.0, 0.9, 7)
@@ -179,7 +179,7 @@ def test_password_in_the_address_is_sent_and_never_shown() -> None:
     with stand_in((401, "wrong: me, word-of-mouth, tok-en-12345")) as server:
         address = server.base_url.replace("://", "://me:word-of-mouth@") + "?token=tok-en-12345"
         with pytest.raises(ModelUnavailableError) as caught:
-            ModelEndpoint(settings(address), FakeClock()).ask(MESSAGES, [])
+            ModelEndpoint(settings(address), FakeClock()).ask(REQUEST)
     assert server.keys == [f"Basic {base64.b64encode(b'me:word-of-mouth').decode()}"]
     assert "wrong: me, ***, ***" in caught.value.details
     assert "word-of-mouth" not in str(caught.value)
@@ -200,7 +200,7 @@ def test_warning_has_the_outcome_and_the_time_of_the_retry(
     caplog: pytest.LogCaptureFixture, answer: tuple[int, Any], warned: str
 ) -> None:
     with stand_in(answer, (200, DONE)) as server:
-        ModelEndpoint(settings(server.base_url), FakeClock()).ask(MESSAGES, [])
+        ModelEndpoint(settings(server.base_url), FakeClock()).ask(REQUEST)
     (message,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert warned in message
     assert "\x1b" not in message
@@ -222,7 +222,7 @@ def test_advice_fits_the_server_error(answer: tuple[int, Any], advice: str) -> N
     timeout_s = 0.3 if answer == HUNG else 10.0  # on a busy host any answer may take 0.3 s
     with stand_in(answer) as server, pytest.raises(ModelUnavailableError) as caught:
         ModelEndpoint(settings(server.base_url, timeout_s=timeout_s, outage_s=0.5, retries=0)).ask(
-            MESSAGES, []
+            REQUEST
         )
     assert advice in caught.value.resolution
     assert ("key" in caught.value.resolution) is (answer[0] == 401)
@@ -235,12 +235,12 @@ def test_hung_server_is_reported_whichever_clock_expires_first(
     monkeypatch.setattr(CallThread, "run", lambda _thread, act, timeout_s: act())  # noqa: ARG005
     with stand_in(HUNG) as server, pytest.raises(ModelUnavailableError) as caught:
         ModelEndpoint(settings(server.base_url, timeout_s=0.3, outage_s=0.5, retries=0)).ask(
-            MESSAGES, []
+            REQUEST
         )
     assert "increase MESOCOSM_MODEL_TIMEOUT_S (0.3 s)" in caught.value.resolution
 
 
 def test_negative_usage_is_reported(caplog: pytest.LogCaptureFixture) -> None:
     with stand_in((200, completion(("session__complete", "{}"), tokens=(-5, 1)))) as server:
-        ModelEndpoint(settings(server.base_url)).ask(MESSAGES, [])
+        ModelEndpoint(settings(server.base_url)).ask(REQUEST)
     assert "prompt_tokens are not counted; the value was negative: -5" in caplog.text

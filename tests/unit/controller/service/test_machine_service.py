@@ -9,9 +9,10 @@ import pytest
 from controller.service.machine_service import HostMachineService
 from foundation.errors import MachineBusyError, ResetMismatchError
 from foundation.settings import Settings
+from provisioning.fleet.backends import FixedBackends
 from provisioning.fleet.operations import MachineOperations
 from provisioning.machine_state import MachineState
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP
 from tests.unit.provisioning.fleet.test_local import ForkingFake
 from tests.unit.provisioning.fleet.test_operations import Paused
 
@@ -28,7 +29,9 @@ def backend(tmp_path: Path) -> ForkingFake:
 
 @pytest.fixture
 def machine_service(backend: ForkingFake) -> HostMachineService:
-    operations = MachineOperations(backend.settings, lambda _settings: {Kind.DESKTOP: backend})
+    operations = MachineOperations(
+        backend.settings, lambda _settings: FixedBackends({DESKTOP: backend})
+    )
     return HostMachineService(backend.settings, operations=operations)
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from controller.service.state.database import Database
-    from provisioning.protocols import Kind
+    from provisioning.resource import ResourceSpec
 
 LONG_S = 60.0
 
@@ -45,7 +45,7 @@ def queue(database: Database) -> RunQueue:
     return RunQueue(database, SYSTEM_CLOCK)
 
 
-def not_asked(_kinds: set[Kind]) -> None:
+def not_asked(_kinds: set[ResourceSpec]) -> None:
     pytest.fail("fake machines need no preflight")
 
 

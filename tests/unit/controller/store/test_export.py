@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from controller.actions.space import Action
 from controller.agents.driver import AgentDriver
-from controller.protocol import Turn, Usage
+from controller.models.usage import Usage
+from controller.protocol import Turn
 from controller.spec.run import trial_seed
 from controller.store.export import (
     STEP_COLUMNS,

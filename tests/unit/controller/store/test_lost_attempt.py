@@ -8,10 +8,12 @@ from controller.episode.result import Ending, Reason
 from controller.spec.job import TrialJob
 from controller.store.lost_attempt import last_graph, result_of_lost
 from evaluators.graph.outcome import Verdict
-from tests.unit.controller.comparison.test_comparison import SPEC
 from tests.unit.controller.lab import killed
+from tests.unit.controller.store.test_runs import make_run
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.unit.controller.lab import Lab
 
 JOB = TrialJob(spec="d" * 64, task="two-apps", repeat=0, attempt=1, seed=0)
@@ -36,7 +38,9 @@ def test_progress_of_a_dead_process_is_that_of_its_log(lab: Lab) -> None:
         (Reason.CANCELLED, Verdict.INCONCLUSIVE),
     ],
 )
-def test_an_attempt_without_a_log_has_only_its_ending(reason: Reason, verdict: Verdict) -> None:
-    result = result_of_lost([], JOB, Ending(reason), SPEC, 5.0)
+def test_an_attempt_without_a_log_has_only_its_ending(
+    tmp_path: Path, reason: Reason, verdict: Verdict
+) -> None:
+    result = result_of_lost([], JOB, Ending(reason), make_run(tmp_path).spec, 5.0)
     assert (result.verdict, result.steps, result.seconds) == (verdict, 0, 0.0)
     assert (result.started, result.machines) == (False, ())

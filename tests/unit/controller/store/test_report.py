@@ -10,7 +10,7 @@ from rich.console import Console
 from appliance.cli.trials_table import trials_table
 from controller.episode.changes import Change, SideEffects
 from controller.episode.result import MachineRecord, MemberShare, Reason, TrialResult
-from controller.protocol import Usage
+from controller.models.usage import Usage
 from controller.spec.agent import MEMBER, CustomSpec, Member, ModelSpec
 from controller.spec.run import CodeSpec, RunSpec, SuiteSpec, TaskSpec, trial_seed
 from controller.store.report import Report
@@ -130,7 +130,17 @@ def test_json_has_the_documented_keys() -> None:
             ("b", 0, "FAIL", 1, 2, "step_limit", 5.0, [WHY], "", (50, 0)),
             ("a", 1, "INCONCLUSIVE", 0, 0, "environment_error", 1.0, [], "[no] reply", (0, 0)),
         )
-        for usage in ({"prompt": tokens[0], "completion": tokens[1], "usd": 0.0, "is_known": True},)
+        for kind in (None if any(tokens) else 0,)
+        for usage in (
+            {
+                "prompt": tokens[0],
+                "completion": tokens[1],
+                "cached": kind,
+                "reasoning": kind,
+                "usd": 0.0,
+                "is_known": True,
+            },
+        )
     ]
     assert report_json["unfinished"] == [
         {"task": "b", "repeat": 1, "steps": 3, "nodes_met": None, "unmet": []}

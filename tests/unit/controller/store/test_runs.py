@@ -10,9 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from controller.episode.result import TRIAL_RESULT, Ending, MemberShare, Reason, TrialResult
+from controller.episode.result import (
+    TRIAL_RESULT,
+    Ending,
+    MemberShare,
+    Reason,
+    TrialResult,
+)
+from controller.models.usage import Usage
 from controller.observation.observer import Screenshot, encode_png
-from controller.protocol import Usage
 from controller.spec.agent import MEMBER, Member, ModelSpec, OracleSpec
 from controller.spec.run import CodeSpec, RunSpec, SuiteSpec, TaskSpec
 from controller.store import index

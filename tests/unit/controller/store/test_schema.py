@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from controller.episode.result import MemberShare
-from controller.protocol import Usage
+from controller.models.usage import Usage
 from controller.store.export import export_rows
 from controller.store.report import read_report
 from controller.store.runs import RunFolder, Store

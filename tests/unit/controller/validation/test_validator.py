@@ -15,7 +15,7 @@ from controller.validation.validator import Validator
 from controller.wiring import open_suite
 from evaluators.graph.outcome import Verdict
 from foundation.errors import LinkTimeoutError
-from provisioning.protocols import Kind as MachineKind
+from provisioning.resource import DESKTOP, ResourceSpec
 from tests.unit.controller.lab import ignore
 
 if TYPE_CHECKING:
@@ -229,8 +229,8 @@ def test_attempts_that_died_are_no_evidence(lab: Lab, tmp_path: Path) -> None:
 
 
 def test_machine_failure_is_retried_and_no_fault_of_the_task(lab: Lab, tmp_path: Path) -> None:
-    with lab.fleet.acquire({"desktop": MachineKind.DESKTOP}):
-        faults = lab.fleet.machines[MachineKind.DESKTOP, 0].faults
+    with lab.fleet.acquire({"desktop": ResourceSpec(DESKTOP)}):
+        faults = lab.fleet.machines[DESKTOP, 0].faults
     faults.add("input", LinkTimeoutError("no reply"), effect=faults.clear)
     row = alone(lab, tmp_path, COPY, Kind.ORACLE)
     assert [attempt.result.verdict for attempt in row.attempts] == [Verdict.PASS] * 2

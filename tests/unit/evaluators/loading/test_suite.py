@@ -14,7 +14,8 @@ from evaluators.model.node import Mode
 from evaluators.model.oracle import Act, Target, WaitFor
 from evaluators.schema import describe
 from foundation.errors import SpecError, UnknownNameError
-from provisioning.protocols import Bounds, Element, Kind
+from provisioning.protocols import Bounds, Element
+from provisioning.resource import DESKTOP, PHONE, ResourceSpec
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -111,7 +112,7 @@ def broken(tmp_path: Path, old: str, new: str) -> SpecError:
 
 def test_task_has_the_content_of_its_file(tmp_path: Path) -> None:
     task = load(tmp_path, TASK)
-    assert task.roles == {"desktop": Kind.DESKTOP, "phone": Kind.PHONE}
+    assert task.roles == {"desktop": ResourceSpec(DESKTOP), "phone": ResourceSpec(PHONE)}
     assert task.setup[0].args == {"title": "Milk"}  # type: ignore[union-attr]
     opened, made = task.graph
     assert (opened.mode, made.mode, made.after) == (Mode.ONCE, Mode.HOLD, ("opened",))
@@ -145,7 +146,7 @@ def test_task_has_the_content_of_its_file(tmp_path: Path) -> None:
         ("steps: 5", "stepps: 5", 20, "'stepps' here. Did you mean 'steps'", ""),
         ("instruction: Do it.\n", "", 1, "the key 'instruction' is missing", ""),
         ("id: one", "id: One Task", 1, "id: 'One Task' is not a valid name. Write lower-case", ""),
-        ("desktop: desktop,", "desktop: desktpo,", 3, "not 'desktpo'", ""),
+        ("desktop: desktop,", "desktop: desktpo,", 3, "resource called 'desktpo'. Did you mean desktop?", ""),
         ("desktop: desktop,", "session: desktop,", 3, "'session' is not a machine", ""),
         ("at: {name: OK, role: push button}", "at: {}", 22, "Name at least one of", ""),
         ("at: {name: OK, role: push button}", "with: {x: 1}", 22, "y is missing", ""),
@@ -286,11 +287,11 @@ SMOKE = load_suite("smoke", UNCHECKED)
 
 
 def test_smoke_has_three_desktop_two_phone_and_three_cross_device_tasks() -> None:
-    kinds = [tuple(sorted(set(task.roles.values()))) for task in SMOKE.tasks]
+    kinds = [tuple(sorted(set(task.kinds.values()))) for task in SMOKE.tasks]
     assert len(kinds) == 8
-    assert kinds.count((Kind.DESKTOP,)) == 3
-    assert kinds.count((Kind.PHONE,)) == 2
-    assert kinds.count((Kind.DESKTOP, Kind.PHONE)) == 3
+    assert kinds.count((DESKTOP,)) == 3
+    assert kinds.count((PHONE,)) == 2
+    assert kinds.count((DESKTOP, PHONE)) == 3
 
 
 @pytest.mark.parametrize("task", SMOKE.tasks, ids=lambda task: task.id)

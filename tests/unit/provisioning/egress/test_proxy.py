@@ -1,4 +1,4 @@
-"""A guest's own loopback port, over a real SSH server; the proxy and its servers are real."""
+"""A guest's own loopback port, over streams; the proxy and its servers are real."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from foundation.clock import FakeClock, wait_until
-from foundation.errors import LinkError
 from provisioning.egress.policy import read_destinations
 from provisioning.egress.proxy import Attempt, EgressProxy
-from provisioning.links.ssh import open_ssh
-from tests.standins.ssh import SshStandIn
+from provisioning.reach.guest import GuestReach
+from tests.standins.reach import GuestStandIn, free_port
 from tests.standins.website import website
 
 if TYPE_CHECKING:
@@ -37,12 +36,12 @@ def proxy(shop: int) -> EgressProxy:
 @pytest.fixture
 def guest(proxy: EgressProxy, tmp_path: Path) -> Iterator[int]:
     """The proxy's port on the guest's loopback."""
-    server = SshStandIn(tmp_path)
-    try:
-        with open_ssh(server.target) as session, session.guest_port(proxy.serve, port=0) as port:
-            yield port
-    finally:
-        server.close()
+    standin, port = GuestStandIn(tmp_path), free_port()
+    reach = GuestReach(standin.open, name="guest")
+    with reach.serve_local(port, proxy.serve):
+        yield port
+    reach.close()
+    standin.join()
 
 
 def ask(port: int, request: str | bytes) -> str:
@@ -159,17 +158,6 @@ def test_nothing_is_allowed_by_default() -> None:
         theirs.sendall(get("http://shop.test/").encode())
         EgressProxy().serve(ours)
         assert theirs.recv(65536).startswith(b"HTTP/1.1 403")
-
-
-def test_guest_without_port_forwarding_is_reported(tmp_path: Path) -> None:
-    server = SshStandIn(tmp_path)
-    try:
-        with open_ssh(server.target) as session:
-            taken = session.guest_port(lambda _stream: None, port=server.target.port)
-            with pytest.raises(LinkError, match="refused to forward a port"), taken:
-                pass
-    finally:
-        server.close()
 
 
 class Origin:

@@ -13,15 +13,17 @@ from foundation.errors import MachineError
 from foundation.settings import Settings
 from provisioning.fleet import allocation, search
 from provisioning.fleet.allocation import HOST_MIB, Allocation, memory_mib
+from provisioning.fleet.backends import FixedBackends
 from provisioning.fleet.ledger import FILE, LeaseRow, Ledger
 from provisioning.fleet.local import LocalFleet
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP as DESKTOP_KIND
+from provisioning.resource import PHONE, ResourceSpec
 from tests.unit.provisioning.fleet.test_local import ROLES, ForkingFake
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-DESKTOP = Kind.DESKTOP
+DESKTOP = ResourceSpec(DESKTOP_KIND)
 
 
 @pytest.fixture
@@ -44,7 +46,7 @@ def test_memory_is_not_reserved_twice_before_it_is_used(ledger: Ledger) -> None:
     assert memory.try_reserve("a", [(DESKTOP, 768), (DESKTOP, 768)]) is not None
     # The kernel still reports all of it as available, as the two have not written to it.
     assert memory.try_reserve("b", [(DESKTOP, 768)]) is None
-    assert memory.try_reserve("b", [(Kind.PHONE, 384)]) is not None
+    assert memory.try_reserve("b", [(ResourceSpec(PHONE), 384)]) is not None
 
 
 def test_memory_of_other_programs_is_not_reserved(ledger: Ledger) -> None:
@@ -92,7 +94,7 @@ def small_host(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def fleet_of(tmp_path: Path) -> LocalFleet:
     settings = Settings(state_dir=tmp_path, desktop_reset="fork", desktop_pool="0")
-    return LocalFleet(settings, {DESKTOP: ForkingFake(settings)})
+    return LocalFleet(settings, FixedBackends({DESKTOP_KIND: ForkingFake(settings)}))
 
 
 @pytest.mark.usefixtures("small_host")
@@ -132,12 +134,15 @@ def test_waiting_is_announced_once_and_times_out(
     settings = Settings(state_dir=tmp_path, desktop_reset="fork", desktop_pool="0")
     backend = ForkingFake(settings)
     with (
-        LocalFleet(settings, {DESKTOP: backend}).acquire(ROLES),
+        LocalFleet(settings, FixedBackends({DESKTOP_KIND: backend})).acquire(ROLES),
         pytest.raises(MachineError, match="not enough memory for another desktop") as caught,
     ):
-        LocalFleet(settings, {DESKTOP: backend}, clock=FakeClock(0.0), say=messages.append).acquire(
-            ROLES
-        )
+        LocalFleet(
+            settings,
+            FixedBackends({DESKTOP_KIND: backend}),
+            clock=FakeClock(0.0),
+            say=messages.append,
+        ).acquire(ROLES)
     (line,) = messages
     assert re.match(r"waiting for a desktop: \d+ MiB of \d+ are reserved for machines", line)
     assert "Waited 30 s." in caught.value.details
@@ -148,7 +153,7 @@ def test_waiting_is_announced_once_and_times_out(
 def test_standby_forks_are_made_only_if_memory_is_left(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path, desktop_reset="fork", desktop_pool="3")
     backend = ForkingFake(settings)
-    fleet = LocalFleet(settings, {DESKTOP: backend})
+    fleet = LocalFleet(settings, FixedBackends({DESKTOP_KIND: backend}))
     fleet.fill(DESKTOP)
     fleet.wait_for_jobs()
     assert backend.forks == 1

@@ -20,8 +20,9 @@ from pathlib import Path
 from foundation.cancel import ended_by
 from foundation.settings import Settings
 from provisioning.fleet import warm_pool
+from provisioning.fleet.backends import FixedBackends
 from provisioning.fleet.local import LocalFleet
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP, ResourceSpec
 from tests.unit.provisioning.fleet.test_local import ForkingFake
 
 warm_pool.END_S = 0.2
@@ -40,7 +41,7 @@ class Hanging(ForkingFake):
         return handle
 
 settings = Settings(state_dir=Path(sys.argv[1]), desktop_pool="1")
-LocalFleet(settings, {Kind.DESKTOP: Hanging(settings)}).fill(Kind.DESKTOP)
+LocalFleet(settings, FixedBackends({DESKTOP: Hanging(settings)})).fill(ResourceSpec(DESKTOP))
 assert begun.wait(20.0)
 """
 

@@ -6,11 +6,12 @@ import pytest
 
 from foundation.errors import MachineError, SnapshotError
 from foundation.settings import Settings
+from provisioning.fleet.backends import FixedBackends
 from provisioning.fleet.ledger import FILE, Ledger
 from provisioning.fleet.local import LocalFleet
 from provisioning.machine_folder import MachineFolder, create_folder, iter_folders
 from provisioning.machine_state import MachineState
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP, ResourceSpec
 from tests.standins.records import desktop_record
 from tests.unit.provisioning.fleet.test_local import FakeBackend
 
@@ -50,7 +51,7 @@ def backend(tmp_path: Path) -> KeepingFake:
 
 @pytest.fixture
 def fleet(backend: KeepingFake) -> LocalFleet:
-    return LocalFleet(backend.settings, {Kind.DESKTOP: backend})
+    return LocalFleet(backend.settings, FixedBackends({DESKTOP: backend}))
 
 
 def kept(folder: Path, image: str = "desktop:test") -> Path:
@@ -94,10 +95,14 @@ def test_no_copy_is_left_if_one_cannot_be_started(
 
 def test_backend_that_cannot_keep_states_is_named(backend: KeepingFake) -> None:
     plain = FakeBackend(backend.settings)
-    fleet = LocalFleet(backend.settings, {Kind.DESKTOP: plain})
+    fleet = LocalFleet(backend.settings, FixedBackends({DESKTOP: plain}))
     assert (
-        fleet.unkeepable_reason(Kind.DESKTOP) == "machines of the kind desktop cannot be saved here"
+        fleet.unkeepable_reason(ResourceSpec(DESKTOP))
+        == "machines of the kind desktop cannot be saved here"
     )
     assert (
-        LocalFleet(backend.settings, {Kind.DESKTOP: backend}).unkeepable_reason(Kind.DESKTOP) == ""
+        LocalFleet(backend.settings, FixedBackends({DESKTOP: backend})).unkeepable_reason(
+            ResourceSpec(DESKTOP)
+        )
+        == ""
     )

@@ -7,9 +7,10 @@ import pytest
 from foundation.clock import FakeClock
 from foundation.errors import LinkClosedError, RequirementError, ResetMismatchError
 from foundation.settings import Settings
+from provisioning.fleet.backends import FixedBackends
 from provisioning.fleet.local import LocalFleet
 from provisioning.machine_state import MachineState
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP
 from tests.unit.provisioning.fleet.test_local import ROLES, FakeBackend, HostFake, ids
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def backend(tmp_path: Path) -> FailingBackend:
 
 @pytest.fixture
 def fleet(backend: FailingBackend, clock: FakeClock) -> LocalFleet:
-    return LocalFleet(backend.settings, {Kind.DESKTOP: backend}, clock=clock)
+    return LocalFleet(backend.settings, FixedBackends({DESKTOP: backend}), clock=clock)
 
 
 def states(backend: FakeBackend) -> set[MachineState | None]:

@@ -11,12 +11,13 @@ import pytest
 from foundation.clock import FakeClock
 from foundation.errors import LeaseExpiredError, MachineError, StoreError
 from foundation.settings import Settings
+from provisioning.fleet.backends import FixedBackends
 from provisioning.fleet.ledger import FILE, Ledger
 from provisioning.fleet.local import LocalFleet
 from provisioning.lease import Fleet, Lease
 from provisioning.machine_folder import iter_folders
 from provisioning.machine_state import MachineState
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP, ResourceSpec
 from tests.unit.provisioning.fleet.test_local import ROLES, ForkingFake, HostFake
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Lab:
 
     def another(self) -> LocalFleet:
         """Return a fleet over the same machines, as in another process."""
-        return LocalFleet(self.settings, {Kind.DESKTOP: self.backend}, clock=self.clock)
+        return LocalFleet(self.settings, FixedBackends({DESKTOP: self.backend}), clock=self.clock)
 
     def ids(self) -> list[str]:
         return [folder.machine_id for folder in iter_folders(self.settings)]
@@ -76,7 +77,7 @@ def test_lease_is_in_the_ledger_until_released(lab: Lab) -> None:
     lease = lab.fleet.acquire(ROLES, ttl_s=60.0)
     lab.fleet.wait_for_jobs()  # standby forks are made under a separate row
     (row,) = lab.ledger.leases()
-    assert (row.lease_id, row.kinds) == (lease.lease_id, ("desktop",))
+    assert (row.lease_id, row.specs) == (lease.lease_id, ("desktop",))
     assert row.holder.startswith(f"{os.getpid()}@")
     assert row.expires_s == lease.expires_s == lab.clock.now_s() + 60.0
     assert [machine.machine_id for machine in lab.ledger.machines(lease.lease_id)] == [
@@ -151,7 +152,7 @@ def test_lease_expires_on_time_without_another_caller(tmp_path: Path) -> None:
     messages: list[str] = []
     ended = threading.Event()
     backend.on_delete = lambda _machine_id: ended.set()
-    fleet = LocalFleet(backend.settings, {Kind.DESKTOP: backend}, say=messages.append)
+    fleet = LocalFleet(backend.settings, FixedBackends({DESKTOP: backend}), say=messages.append)
     lease = fleet.acquire(ROLES, ttl_s=0.05)
     assert ended.wait(timeout=10.0)
     with pytest.raises(LeaseExpiredError):
@@ -181,7 +182,7 @@ def test_fork_of_a_killed_holder_is_destroyed_at_the_next_acquisition(lab: Lab) 
 
 
 def test_saved_machine_of_a_killed_holder_is_leased_again(saved: Lab) -> None:
-    saved.fleet.prepare([Kind.DESKTOP])
+    saved.fleet.prepare([ResourceSpec(DESKTOP)])
     killed_holder(saved.fleet)
     with saved.fleet.acquire(ROLES) as lease:
         assert saved.ids() == ["desktop-1"]
@@ -246,7 +247,7 @@ def test_all_machines_of_a_lease_are_acquired_or_none(lab: Lab) -> None:
     lab.backend.broken = {"desktop-fork-2", "desktop-fork-3"}
     lab.backend.damaged = {"desktop-1", "desktop-2"}
     with pytest.raises(MachineError, match="No desktop is available"):
-        lab.fleet.acquire({"one": Kind.DESKTOP, "two": Kind.DESKTOP})
+        lab.fleet.acquire({"one": ResourceSpec(DESKTOP), "two": ResourceSpec(DESKTOP)})
     assert lab.ids() == []
     assert lab.reserved() == {}
     assert lab.ledger.leases() == []
@@ -259,7 +260,9 @@ def test_interrupted_acquisition_leaves_nothing_reserved(lab: Lab) -> None:
         ) -> MachineHandle[HostMachine] | None:
             raise KeyboardInterrupt
 
-    fleet = LocalFleet(lab.settings, {Kind.DESKTOP: Interrupted(lab.settings)}, clock=lab.clock)
+    fleet = LocalFleet(
+        lab.settings, FixedBackends({DESKTOP: Interrupted(lab.settings)}), clock=lab.clock
+    )
     with pytest.raises(KeyboardInterrupt):
         fleet.acquire(ROLES)
     assert lab.reserved() == {}
@@ -267,7 +270,7 @@ def test_interrupted_acquisition_leaves_nothing_reserved(lab: Lab) -> None:
 
 
 def test_stopped_machine_reserves_no_memory_until_leased(saved: Lab) -> None:
-    saved.fleet.prepare([Kind.DESKTOP])
+    saved.fleet.prepare([ResourceSpec(DESKTOP)])
     assert saved.reserved() == {"desktop-1": 1}
     saved.fleet.stop_all()
     assert saved.reserved() == {}
@@ -276,7 +279,7 @@ def test_stopped_machine_reserves_no_memory_until_leased(saved: Lab) -> None:
 
 
 def test_machine_stopped_by_hand_frees_its_memory(saved: Lab) -> None:
-    saved.fleet.prepare([Kind.DESKTOP])
+    saved.fleet.prepare([ResourceSpec(DESKTOP)])
     saved.backend.folder("desktop-1").mark(MachineState.STOPPED)
     saved.fleet.sweep()
     assert saved.reserved() == {}

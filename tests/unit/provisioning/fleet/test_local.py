@@ -15,11 +15,13 @@ from foundation.errors import (
 )
 from foundation.settings import Settings
 from provisioning.fake import FakeDesktop
+from provisioning.fleet.backends import FixedBackends
 from provisioning.fleet.local import LocalFleet
 from provisioning.handle import MachineHandle
 from provisioning.machine_folder import MachineFolder, create_folder, iter_folders
 from provisioning.machine_state import MachineState
-from provisioning.protocols import READY, Kind, ResetReport
+from provisioning.protocols import READY, ResetReport
+from provisioning.resource import DESKTOP, ResourceSpec
 from tests.standins.records import desktop_record
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from provisioning.machine_folder import MachineClaim
     from provisioning.machine_record import MachineRecord
 
-ROLES = {"desktop": Kind.DESKTOP}
+ROLES = {"desktop": ResourceSpec(DESKTOP)}
 
 
 class HostFake(FakeDesktop):
@@ -179,7 +181,7 @@ def backend(tmp_path: Path) -> FakeBackend:
 
 @pytest.fixture
 def fleet(backend: FakeBackend) -> LocalFleet:
-    return LocalFleet(backend.settings, {Kind.DESKTOP: backend})
+    return LocalFleet(backend.settings, FixedBackends({DESKTOP: backend}))
 
 
 def ids(backend: FakeBackend) -> list[str]:
@@ -199,7 +201,9 @@ def test_machine_is_made_once_and_leased_again(fleet: LocalFleet, backend: FakeB
 def test_two_leases_at_once_never_share_a_machine(fleet: LocalFleet, backend: FakeBackend) -> None:
     with (
         fleet.acquire(ROLES) as one_lease,
-        LocalFleet(backend.settings, {Kind.DESKTOP: backend}).acquire(ROLES) as other_lease,
+        LocalFleet(backend.settings, FixedBackends({DESKTOP: backend})).acquire(
+            ROLES
+        ) as other_lease,
     ):
         environment = one_lease.environment
         other = other_lease.environment
@@ -226,7 +230,7 @@ def test_machine_is_released_when_the_block_raises(fleet: LocalFleet, backend: F
 def test_machine_that_fails_to_reset_is_discarded_and_replaced(
     fleet: LocalFleet, backend: FakeBackend
 ) -> None:
-    fleet.prepare([Kind.DESKTOP])
+    fleet.prepare([ResourceSpec(DESKTOP)])
     backend.damaged.add("desktop-1")
 
     with fleet.acquire(ROLES):
@@ -250,7 +254,7 @@ def test_failure_of_all_machines_is_reported_and_leaves_none(
 def test_machine_of_an_outdated_image_is_not_leased(
     fleet: LocalFleet, backend: FakeBackend
 ) -> None:
-    fleet.prepare([Kind.DESKTOP])
+    fleet.prepare([ResourceSpec(DESKTOP)])
     backend.stamp = "tomorrow"
 
     with fleet.acquire(ROLES):
@@ -282,14 +286,14 @@ def test_sweep_removes_incomplete_machines_and_keeps_complete_ones(
 def test_sweep_leaves_machines_in_use_alone(fleet: LocalFleet, backend: FakeBackend) -> None:
     with fleet.acquire(ROLES):
         backend.stamp = "tomorrow"
-        assert LocalFleet(backend.settings, {Kind.DESKTOP: backend}).sweep() == []
+        assert LocalFleet(backend.settings, FixedBackends({DESKTOP: backend})).sweep() == []
         assert ids(backend) == ["desktop-1"]
 
 
 def test_machine_of_a_killed_holder_is_leased_again(
     fleet: LocalFleet, backend: FakeBackend
 ) -> None:
-    fleet.prepare([Kind.DESKTOP])
+    fleet.prepare([ResourceSpec(DESKTOP)])
     child = os.fork()
     if child == 0:
         with fleet.acquire(ROLES):
@@ -303,7 +307,7 @@ def test_machine_of_a_killed_holder_is_leased_again(
 
 
 def test_remove_all_leaves_nothing(fleet: LocalFleet, backend: FakeBackend) -> None:
-    fleet.prepare([Kind.DESKTOP])
+    fleet.prepare([ResourceSpec(DESKTOP)])
 
     assert fleet.remove_all() == ["desktop-1"]
     assert ids(backend) == []
@@ -312,7 +316,7 @@ def test_remove_all_leaves_nothing(fleet: LocalFleet, backend: FakeBackend) -> N
 def test_stopped_machines_are_kept_and_leased_again(
     fleet: LocalFleet, backend: FakeBackend
 ) -> None:
-    fleet.prepare([Kind.DESKTOP])
+    fleet.prepare([ResourceSpec(DESKTOP)])
     backend.write(backend.folder("desktop-half"), MachineState.STARTING)
 
     assert fleet.stop_all() == ["desktop-1", "desktop-half"]
@@ -338,13 +342,13 @@ def forks(backend: ForkingFake, state: MachineState) -> list[str]:
 
 def filled(fleet: LocalFleet) -> None:
     """Wait until the forks started in the background are on standby."""
-    fleet.fill(Kind.DESKTOP).join(timeout=10.0)
+    fleet.fill(ResourceSpec(DESKTOP)).join(timeout=10.0)
 
 
 def test_second_desktop_is_a_fork_and_ends_with_its_lease(forking: ForkingFake) -> None:
-    fleet = LocalFleet(forking.settings, {Kind.DESKTOP: forking})
+    fleet = LocalFleet(forking.settings, FixedBackends({DESKTOP: forking}))
     forking.is_template_made = False
-    fleet.prepare([Kind.DESKTOP])
+    fleet.prepare([ResourceSpec(DESKTOP)])
     assert forking.is_template_made
     with fleet.acquire(ROLES), fleet.acquire(ROLES) as second_lease:
         second = second_lease.environment
@@ -359,7 +363,7 @@ def test_second_desktop_is_a_fork_and_ends_with_its_lease(forking: ForkingFake) 
 
 def test_lease_takes_the_standby_fork(forking: ForkingFake) -> None:
     settings = forking.settings.model_copy(update={"desktop_reset": "fork"})
-    fleet = LocalFleet(settings, {Kind.DESKTOP: forking})
+    fleet = LocalFleet(settings, FixedBackends({DESKTOP: forking}))
     filled(fleet)
     assert forks(forking, MachineState.WAITING) == ["desktop-fork-1"]
 
@@ -372,12 +376,12 @@ def test_lease_takes_the_standby_fork(forking: ForkingFake) -> None:
 
 def test_another_process_can_be_asked_to_replace_leased_forks(forking: ForkingFake) -> None:
     settings = forking.settings.model_copy(update={"desktop_reset": "fork"})
-    filled(LocalFleet(settings, {Kind.DESKTOP: forking}))
-    asked: list[Kind] = []
-    fleet = LocalFleet(settings, {Kind.DESKTOP: forking}, refill=asked.append)
+    filled(LocalFleet(settings, FixedBackends({DESKTOP: forking})))
+    asked: list[ResourceSpec] = []
+    fleet = LocalFleet(settings, FixedBackends({DESKTOP: forking}), refill=asked.append)
     with fleet.acquire(ROLES):
         fleet.wait_for_jobs()
-        assert asked == [Kind.DESKTOP]
+        assert asked == [ResourceSpec(DESKTOP)]
         assert forks(forking, MachineState.WAITING) == []
 
 
@@ -385,7 +389,7 @@ def test_only_standby_forks_are_rehearsed(
     forking: ForkingFake,
 ) -> None:
     settings = forking.settings.model_copy(update={"desktop_reset": "fork"})
-    fleet = LocalFleet(settings, {Kind.DESKTOP: forking})
+    fleet = LocalFleet(settings, FixedBackends({DESKTOP: forking}))
     with fleet.acquire(ROLES):
         fleet.wait_for_jobs()
     assert forking.forks == 2
@@ -395,7 +399,7 @@ def test_only_standby_forks_are_rehearsed(
 def test_fork_that_does_not_wake_is_discarded_and_replaced(forking: ForkingFake) -> None:
     forking.broken = {"desktop-fork-1"}
     settings = forking.settings.model_copy(update={"desktop_reset": "fork"})
-    with LocalFleet(settings, {Kind.DESKTOP: forking}).acquire(ROLES):
+    with LocalFleet(settings, FixedBackends({DESKTOP: forking})).acquire(ROLES):
         assert forks(forking, MachineState.LEASED) == ["desktop-fork-2"]
     assert forking.deleted[0] == "desktop-fork-1"
 
@@ -403,13 +407,14 @@ def test_fork_that_does_not_wake_is_discarded_and_replaced(forking: ForkingFake)
 def test_machine_is_made_without_a_template(forking: ForkingFake) -> None:
     forking.is_template_made = False
     settings = forking.settings.model_copy(update={"desktop_reset": "fork"})
-    with LocalFleet(settings, {Kind.DESKTOP: forking}).acquire(ROLES):
+    with LocalFleet(settings, FixedBackends({DESKTOP: forking})).acquire(ROLES):
         assert forking.made == 1
 
 
 def test_fork_of_another_template_is_not_woken(forking: ForkingFake) -> None:
     fleet = LocalFleet(
-        forking.settings.model_copy(update={"desktop_reset": "fork"}), {Kind.DESKTOP: forking}
+        forking.settings.model_copy(update={"desktop_reset": "fork"}),
+        FixedBackends({DESKTOP: forking}),
     )
     filled(fleet)
     forking.stamp = "tomorrow"
@@ -420,7 +425,7 @@ def test_fork_of_another_template_is_not_woken(forking: ForkingFake) -> None:
 def test_sweep_ends_forks_of_dead_leases_and_keeps_standby_ones(
     forking: ForkingFake,
 ) -> None:
-    fleet = LocalFleet(forking.settings, {Kind.DESKTOP: forking})
+    fleet = LocalFleet(forking.settings, FixedBackends({DESKTOP: forking}))
     filled(fleet)
     forking.write(forking.folder("desktop-fork-dead"), MachineState.LEASED, is_fork=True)
 
@@ -432,7 +437,7 @@ def test_sweep_ends_forks_of_dead_leases_and_keeps_standby_ones(
 
 def test_forks_with_an_ended_hypervisor_are_replaced(forking: ForkingFake) -> None:
     settings = forking.settings.model_copy(update={"desktop_reset": "fork", "desktop_pool": "3"})
-    fleet = LocalFleet(settings, {Kind.DESKTOP: forking})
+    fleet = LocalFleet(settings, FixedBackends({DESKTOP: forking}))
     filled(fleet)
     forking.ended = {"desktop-fork-1", "desktop-fork-2", "desktop-fork-3"}
 
@@ -445,7 +450,7 @@ def test_forks_with_an_ended_hypervisor_are_replaced(forking: ForkingFake) -> No
 
 def test_forks_that_all_fail_to_wake_are_replaced(forking: ForkingFake) -> None:
     settings = forking.settings.model_copy(update={"desktop_reset": "fork", "desktop_pool": "3"})
-    fleet = LocalFleet(settings, {Kind.DESKTOP: forking})
+    fleet = LocalFleet(settings, FixedBackends({DESKTOP: forking}))
     filled(fleet)
     forking.broken = {"desktop-fork-1", "desktop-fork-2", "desktop-fork-3"}
 
@@ -456,12 +461,12 @@ def test_forks_that_all_fail_to_wake_are_replaced(forking: ForkingFake) -> None:
 def test_manually_made_fork_is_not_leased_or_swept(forking: ForkingFake) -> None:
     forking.write(forking.folder("desktop-mine"), MachineState.KEPT, is_fork=True)
     settings = forking.settings.model_copy(update={"desktop_reset": "fork"})
-    fleet = LocalFleet(settings, {Kind.DESKTOP: forking})
+    fleet = LocalFleet(settings, FixedBackends({DESKTOP: forking}))
 
     assert fleet.sweep() == []
     with fleet.acquire(ROLES), fleet.acquire(ROLES):
         assert forks(forking, MachineState.KEPT) == ["desktop-mine"]
-    fleet.prepare([Kind.DESKTOP])
+    fleet.prepare([ResourceSpec(DESKTOP)])
     assert forks(forking, MachineState.KEPT) == ["desktop-mine"]
 
     forking.ended = {"desktop-mine"}
@@ -474,7 +479,7 @@ def test_ended_forks_are_removed_unless_in_use(forking: ForkingFake) -> None:
     forking.write(forking.folder("desktop-saved"), MachineState.READY)
     forking.write(forking.folder("desktop-begun"), MachineState.STARTING, is_fork=True)
     forking.write(forking.folder("desktop-left"), MachineState.LEASED, is_fork=True)
-    fleet = LocalFleet(forking.settings, {Kind.DESKTOP: forking})
+    fleet = LocalFleet(forking.settings, FixedBackends({DESKTOP: forking}))
     forking.ended = {"desktop-held", "desktop-gone", "desktop-saved"}
     claim = forking.folder("desktop-held").claim()
     assert claim is not None
@@ -496,9 +501,14 @@ def test_prepare_makes_no_second_machine_while_the_only_one_is_leased(
     fleet: LocalFleet, backend: FakeBackend
 ) -> None:
     with fleet.acquire(ROLES):
-        assert LocalFleet(backend.settings, {Kind.DESKTOP: backend}).prepare([Kind.DESKTOP]) == []
+        assert (
+            LocalFleet(backend.settings, FixedBackends({DESKTOP: backend})).prepare(
+                [ResourceSpec(DESKTOP)]
+            )
+            == []
+        )
     assert backend.made == 1
-    assert len(fleet.prepare([Kind.DESKTOP])) == 1
+    assert len(fleet.prepare([ResourceSpec(DESKTOP)])) == 1
     assert backend.made == 1
 
 
@@ -507,7 +517,7 @@ def test_idle_machines_beyond_the_pool_are_removed(
 ) -> None:
     backend = ForkingFake(Settings(state_dir=tmp_path, desktop_pool="2"))
     clock = FakeClock()
-    fleet = LocalFleet(backend.settings, {Kind.DESKTOP: backend}, clock=clock)
+    fleet = LocalFleet(backend.settings, FixedBackends({DESKTOP: backend}), clock=clock)
     for name in ("desktop-1", "desktop-2", "desktop-3", "desktop-4"):
         backend.write(backend.folder(name))
     for name in ("desktop-fork-1", "desktop-fork-2", "desktop-fork-3"):
@@ -525,7 +535,7 @@ def test_idle_machines_beyond_the_pool_are_removed(
 
 def test_only_machine_of_each_distribution_is_kept(backend: FakeBackend) -> None:
     clock = FakeClock()
-    fleet = LocalFleet(backend.settings, {Kind.DESKTOP: backend}, clock=clock)
+    fleet = LocalFleet(backend.settings, FixedBackends({DESKTOP: backend}), clock=clock)
     images = {"desktop-1": "desktop:debian-12", "desktop-2": "desktop:ubuntu-22.04"}
     for name, image in images.items():
         record = desktop_record(name, "fake", state=MachineState.READY, stamp="today", image=image)

@@ -9,12 +9,13 @@ import pytest
 from foundation.errors import MachineError, MemoryOutgrownError
 from foundation.settings import Settings
 from provisioning.fleet.allocation import hypervisor_limit_mib
+from provisioning.fleet.backends import FixedBackends
 from provisioning.fleet.inventory import Inventory
 from provisioning.fleet.ledger import FILE, Ledger
 from provisioning.fleet.local import LocalFleet
 from provisioning.fleet.memory_guard import LOW_MIB, MemoryGuard, guest_memory_mib
 from provisioning.machine_folder import iter_folders
-from provisioning.protocols import Kind
+from provisioning.resource import DESKTOP
 from tests.unit.provisioning.fleet.test_local import ROLES, ForkingFake
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class Lab:
     def __init__(self, path: Path) -> None:
         self.settings = Settings(state_dir=path, desktop_reset="fork", desktop_pool="0")
         self.backend = ForkingFake(self.settings)
-        backends = {Kind.DESKTOP: self.backend}
+        backends = FixedBackends({DESKTOP: self.backend})
         self.fleet = LocalFleet(self.settings, backends)
         self.available_mib = LOW_MIB - 1
         self.used: dict[str, int] = {}

@@ -15,9 +15,11 @@ from foundation.errors import (
     UnsupportedError,
 )
 from foundation.settings import Settings
+from provisioning.fleet.backends import FixedBackends
 from provisioning.fleet.operations import MachineOperations
 from provisioning.machine_state import MachineState
-from provisioning.protocols import READY, Kind, ResetReport
+from provisioning.protocols import READY, ResetReport
+from provisioning.resource import DESKTOP
 from tests.unit.provisioning.fleet.test_local import FakeBackend, ForkingFake, HostFake
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ def backend(tmp_path: Path) -> ForkingFake:
 
 @pytest.fixture
 def operations(backend: ForkingFake) -> MachineOperations:
-    return MachineOperations(backend.settings, lambda _settings: {Kind.DESKTOP: backend})
+    return MachineOperations(backend.settings, lambda _settings: FixedBackends({DESKTOP: backend}))
 
 
 @pytest.fixture
@@ -163,6 +165,8 @@ def test_fork_needs_a_template_and_a_backend_that_forks(
     with pytest.raises(RequirementError, match="no template to fork from"):
         operations.fork()
     settings = backend.settings.model_copy(update={"desktop": "remote"})
-    others = MachineOperations(settings, lambda _settings: {Kind.DESKTOP: FakeBackend(settings)})
-    with pytest.raises(UnsupportedError, match="backend 'remote' cannot be forked"):
+    others = MachineOperations(
+        settings, lambda _settings: FixedBackends({DESKTOP: FakeBackend(settings)})
+    )
+    with pytest.raises(UnsupportedError, match="kind desktop cannot be forked"):
         others.fork()

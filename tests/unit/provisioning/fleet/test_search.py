@@ -11,9 +11,10 @@ from foundation.cancel import CancelToken, ended_by
 from foundation.clock import wait_until
 from foundation.errors import CancelledError, MachineStartError
 from foundation.settings import Settings
+from provisioning.fleet.backends import FixedBackends
 from provisioning.fleet.local import LocalFleet
 from provisioning.machine_state import MachineState
-from provisioning.protocols import Kind, ResetReport
+from provisioning.resource import DESKTOP, ResourceSpec
 from tests.unit.provisioning.fleet.test_lease import Lab
 from tests.unit.provisioning.fleet.test_local import ROLES, FakeBackend, ForkingFake, HostFake
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from provisioning.handle import HostMachine, MachineHandle
     from provisioning.lease import Lease
     from provisioning.machine_record import MachineRecord
+    from provisioning.protocols import ResetReport
 
 WAIT_S = 10.0
 
@@ -55,14 +57,18 @@ class SlowBackend(ForkingFake):
 
 
 class OtherBackend(ForkingFake):
-    """Makes and leases desktops of another distribution, which have other names here."""
+    """Makes desktops of another distribution, which have other names here."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
         self.is_template_made = False
         self.made = 10
 
-    def is_leasable(self, record: MachineRecord) -> bool:
+
+class OtherBackends(FixedBackends):
+    """Offers the desktops of an `OtherBackend` only."""
+
+    def is_offered(self, record: MachineRecord) -> bool:
         return record.machine_id.startswith("desktop-1") and record.machine_id != "desktop-1"
 
 
@@ -73,7 +79,7 @@ class SlowLab(Lab):
         super().__init__(path)
         self.slow = SlowBackend(self.settings)
         self.backend = self.slow
-        self.fleet = LocalFleet(self.settings, {Kind.DESKTOP: self.slow})
+        self.fleet = LocalFleet(self.settings, FixedBackends({DESKTOP: self.slow}))
         self.leases: list[Lease] = []
         self.errors: list[Exception] = []
 
@@ -141,7 +147,7 @@ def test_boot_of_another_distribution_is_not_waited_for(slow: SlowLab) -> None:
     first = slow.begin()
     assert slow.slow.booting.acquire(timeout=WAIT_S)
     other = OtherBackend(slow.settings)
-    with LocalFleet(slow.settings, {Kind.DESKTOP: other}).acquire(ROLES):
+    with LocalFleet(slow.settings, OtherBackends({DESKTOP: other})).acquire(ROLES):
         assert other.made == 11
     assert len(slow.leases) == 0
 
@@ -152,8 +158,8 @@ def test_boot_of_another_distribution_is_not_waited_for(slow: SlowLab) -> None:
 
 def test_machines_that_cannot_be_forked_are_all_made(tmp_path: Path) -> None:
     backend = FakeBackend(Settings(state_dir=tmp_path))
-    fleet = LocalFleet(backend.settings, {Kind.DESKTOP: backend})
-    with fleet.acquire({"one": Kind.DESKTOP, "other": Kind.DESKTOP}):
+    fleet = LocalFleet(backend.settings, FixedBackends({DESKTOP: backend}))
+    with fleet.acquire({"one": ResourceSpec(DESKTOP), "other": ResourceSpec(DESKTOP)}):
         assert backend.made == 2
 
 
@@ -161,7 +167,7 @@ def test_second_desktop_of_a_trial_is_a_fork_of_the_first(
     slow: SlowLab,
 ) -> None:
     slow.slow.let_end.set()
-    with slow.fleet.acquire({"one": Kind.DESKTOP, "other": Kind.DESKTOP}):
+    with slow.fleet.acquire({"one": ResourceSpec(DESKTOP), "other": ResourceSpec(DESKTOP)}):
         assert (slow.slow.made, slow.slow.forks) == (1, 1)
     slow.fleet.wait_for_jobs()
 
@@ -223,7 +229,7 @@ class RestingBackend(FakeBackend):
 
 def test_stopped_machine_is_rewound_without_running_first(tmp_path: Path) -> None:
     backend = RestingBackend(Settings(state_dir=tmp_path))
-    fleet = LocalFleet(backend.settings, {Kind.DESKTOP: backend})
+    fleet = LocalFleet(backend.settings, FixedBackends({DESKTOP: backend}))
     for _ in range(2):
         with fleet.acquire(ROLES) as lease:
             assert lease.environment.resets["desktop"].path == "rewind"

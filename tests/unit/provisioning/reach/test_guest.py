@@ -14,6 +14,7 @@ import pytest
 from foundation.clock import wait_until
 from foundation.errors import LinkClosedError, LinkError, MachineError, SpecError
 from provisioning.links.local import ProcessTransport
+from provisioning.links.ssh import SshTransport, open_ssh
 from provisioning.links.virtio import SocketTransport
 from provisioning.links.zipapp import build_probe
 from provisioning.probe.streams.frames import (
@@ -29,6 +30,7 @@ from provisioning.probe.streams.frames import (
 )
 from provisioning.reach.guest import GuestReach
 from tests.standins.reach import GuestStandIn, count, echo, free_port, tcp_service
+from tests.standins.ssh import SshStandIn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -118,6 +120,22 @@ def test_other_services_keep_their_connections_when_one_is_added(
             sock.sendall(b"still here")
             assert sock.recv(100) == b"still here"
         assert ask(guest, "shop", other) == b"hello"
+
+
+def test_connections_of_a_service_that_is_withdrawn_end(
+    guest: GuestStandIn, reach: GuestReach
+) -> None:
+    port, other = free_port(), free_port()
+    with tcp_service(echo) as service:
+        reach.serve({"mail": {port: service}, "shop": {other: service}})
+        with call(guest, "mail", port) as mail, call(guest, "shop", other) as shop:
+            for sock in (mail, shop):
+                sock.sendall(b"x")
+                assert sock.recv(1) == b"x"
+            reach.serve({"mail": {port: service}})
+            assert is_ended(shop)
+            mail.sendall(b"y")
+            assert mail.recv(1) == b"y"
 
 
 def test_much_data_arrives_complete_in_both_directions(
@@ -467,6 +485,31 @@ def test_probe_of_this_checkout_carries_streams_in_a_process(tmp_path: Path) -> 
             assert sock.recv(100) == b"hello"
         reach.stop()
     assert hosts.read_text() == "::1 localhost\n"
+
+
+def test_streams_are_carried_over_ssh(tmp_path: Path) -> None:
+    zipapp, hosts, port = tmp_path / "probe.pyz", tmp_path / "hosts", free_port()
+    zipapp.write_bytes(build_probe().data)
+    hosts.write_text("")
+    server = SshStandIn(tmp_path)
+
+    def open_program(nonce: bytes) -> SshTransport:
+        argv = ["python3", "-I", str(zipapp), "--streams", nonce.hex(), "--hosts", str(hosts)]
+        return SshTransport(open_ssh(server.target), argv)
+
+    reach = GuestReach(open_program, name="guest")
+    try:
+        with tcp_service(count) as service:
+            reach.serve({"mail": {port: service}})
+            with socket.create_connection(("127.77.0.1", port), timeout=TIMEOUT_S) as sock:
+                send_all(sock, bytes(2_000_000))
+                assert read_all(sock) == b"2000000 bytes"
+            reach.suspend()
+        # The program ends with its input, and leaves no names.
+        assert wait_until(lambda: not hosts.read_text(), timeout_s=TIMEOUT_S, every_s=0.05)
+    finally:
+        reach.close()
+        server.close()
 
 
 def test_process_that_cannot_start_is_reported(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ import pytest
 
 from controller.actions.space import Action
 from controller.agents.custom.turns import as_turn
-from controller.protocol import Turn, Usage
+from controller.models.usage import NO_USAGE, Usage
+from controller.protocol import Turn
 from foundation.errors import AgentError
 
 CLICK = Action("click", "desktop", {"x": 1, "y": 2})
@@ -50,8 +51,17 @@ def test_usage_that_the_model_did_not_report_is_unknown() -> None:
 
 def test_usage_of_several_models_is_their_sum_and_unknown_if_one_is() -> None:
     members = [Usage(100, 10, 0.5), Usage(200, 20, 0.25)]
-    assert sum(members, Usage()) == Usage(300, 30, 0.75)
-    assert sum([*members, Usage(is_known=False)], Usage()) == Usage(300, 30, 0.75, is_known=False)
+    assert sum(members, NO_USAGE) == Usage(300, 30, 0.75)
+    assert sum([*members, Usage()], NO_USAGE) == Usage(300, 30, 0.75, is_known=False)
+    assert sum([Usage(), NO_USAGE, Usage()], NO_USAGE) == Usage()
+
+
+def test_kinds_of_tokens_are_kept_and_what_is_left_out_is_unknown() -> None:
+    usage = {"prompt_tokens": 9, "completion_tokens": 5, "cached_tokens": 7, "reasoning_tokens": 3}
+    assert as_turn({"actions": [], "usage": usage}).usage == Usage(9, 5, 0.0, 7, 3)
+    partly = as_turn({"actions": [], "usage": {"completion_tokens": 5}}).usage
+    assert (partly.input_tokens, partly.total, partly.is_known) == (None, 5, False)
+    assert (Usage(9, 5, 0.0, 7, 3) + Usage(1, 1)).tokens == (10, 6, None, None)
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,7 @@ FULL = {
     "limit_tokens": "5000",
     "limit_usd": "",
     "trees": "true",
+    "isolate": "true",
     "no_preflight": "true",
     "budget_tokens": "1000",
     "budget_usd": "",

@@ -12,6 +12,7 @@ import pytest
 from controller.service.web.trials import export
 from controller.service.web.trials.routes import describe
 from controller.service.web.trials.timeline import embed, read_timeline
+from controller.spec.run import SCHEMA_VERSION
 from controller.store.runs import Attempt
 from foundation.clock import FakeClock
 from tests.cpu import least_cpu_s
@@ -116,6 +117,7 @@ def test_points_of_actions_are_drawn_also_from_old_logs(tmp_path: Path) -> None:
     drag = {"on": "pc", "do": "drag", "with": {"x": 1, "y": 2, "to_x": 3, "to_y": 4}}
     stamp = {"on": "pc", "do": "stamp", "with": {"left": 5, "top": 6}}
     rows = [
+        {"type": "start", "t": 0.0, "schema_version": 2},
         {"type": "step", "n": 1, "t": 1.0, "action": drag},
         {"type": "step", "n": 2, "t": 2.0, "action": stamp, "points": [[5, 6]]},
         {"type": "refused", "n": 2, "t": 3.0, "action": {**drag, "with": {"x": 1}}},
@@ -141,7 +143,14 @@ def write_long_log(path: Path, steps: int) -> None:
         name: {"mode": "hold", "after": nodes[:index][-1:]} for index, name in enumerate(nodes)
     }
     rows: list[dict[str, object]] = [
-        {"type": "start", "t": 0.0, "instruction": "Do it.", "agent": "test", "nodes": shape}
+        {
+            "type": "start",
+            "t": 0.0,
+            "schema_version": SCHEMA_VERSION,
+            "instruction": "Do it.",
+            "agent": "test",
+            "nodes": shape,
+        }
     ]
     for step in range(1, steps + 1):
         met = {name: step * 10 > steps * index for index, name in enumerate(nodes)}

@@ -52,7 +52,7 @@ def snapshots(folder: Path, device: Device) -> PhoneSnapshots:
         cast("Any", device),
         cast("Any", console),
         profile=REFERENCE,
-        on_rewind=lambda: None,
+        around_rewind=contextlib.nullcontext,
         clock=FakeClock(),
     )
     made.save("ready")

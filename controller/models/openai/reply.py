@@ -21,12 +21,19 @@ from pydantic import (
     model_validator,
 )
 
-from controller.models.usage import Tokens, count_tokens, usage_warnings
+from controller.models.messages import Message, Reply, Role, Stop, ToolCall
+from controller.models.openai.usage import count_tokens, usage_warnings
 
 # Fields that servers require unchanged in the next request. Sources: OpenRouter "Preserving
 # reasoning", Gemini "OpenAI compatibility: thought signatures".
 _SIGNED = frozenset({"reasoning_details", "extra_content", "thought_signature", "signature"})
 REASONING = ("reasoning_content", "reasoning")
+"""Fields with a model's reasoning."""
+
+_REASONING_NAME = "mesocosm.reasoning"
+"""Key among the opaque fields of a message: name of the field that its reasoning came in."""
+
+_STOPS = {"length": Stop.LENGTH, "content_filter": Stop.FILTERED}
 
 CONTENT = "content must be text"
 REFUSAL = "refusal must be text"
@@ -93,7 +100,7 @@ class Function(BaseModel):
     arguments: Annotated[str, SkipValidation, BeforeValidator(_as_arguments)] = "{}"
 
 
-class ToolCall(_ExtensibleModel):
+class ChatCall(_ExtensibleModel):
     """One tool that the model calls.
 
     Attributes:
@@ -103,6 +110,11 @@ class ToolCall(_ExtensibleModel):
     id: Annotated[str, BeforeValidator(_as_id)] = ""
     function: Annotated[Function, BeforeValidator(_as_object)] = Function()
     malformed: str = ""
+
+    def neutral(self) -> ToolCall:
+        """Return the call without the wire format."""
+        function = self.function
+        return ToolCall(self.id, function.name, function.arguments, self.malformed, self.signed)
 
     @model_validator(mode="before")
     @classmethod
@@ -114,7 +126,7 @@ class ToolCall(_ExtensibleModel):
         return {**data, "malformed": "" if isinstance(name, str) and name else NAME}
 
 
-class Message(_ExtensibleModel):
+class ChatMessage(_ExtensibleModel):
     """The model's text, tool calls or refusal.
 
     Attributes:
@@ -122,7 +134,7 @@ class Message(_ExtensibleModel):
     """
 
     content: Annotated[str | None, BeforeValidator(_as_text)] = None
-    tool_calls: Annotated[list[ToolCall], BeforeValidator(_as_list)] = []
+    tool_calls: Annotated[list[ChatCall], BeforeValidator(_as_list)] = []
     refusal: Annotated[str | None, BeforeValidator(_as_text)] = None
     malformed: str = ""
 
@@ -154,33 +166,49 @@ class Message(_ExtensibleModel):
 class Choice(BaseModel):
     """One completion."""
 
-    message: Message
+    message: ChatMessage
     finish_reason: Annotated[str | None, BeforeValidator(_as_text)] = None
 
 
-class Reply(BaseModel):
+class ChatCompletion(BaseModel):
     """A chat completion.
 
     Attributes:
         choices: the first completion; others are not used.
-        usage: raw value; `tokens` parses it.
+        usage: raw value.
     """
 
     choices: Annotated[list[Choice], BeforeValidator(_only_first)] = Field(min_length=1)
     usage: Any = None
 
-    @property
-    def tokens(self) -> Tokens:
-        """Token usage of the request."""
-        return count_tokens(self.usage)
+    def neutral(self) -> Reply:
+        """Return the reply without the wire format."""
+        choice = self.choices[0]
+        message = choice.message
+        stop = _STOPS.get(choice.finish_reason or "", Stop.END)
+        text = message.content or ""
+        if message.refusal:
+            stop, text = Stop.REFUSED, message.refusal
+        name, reasoning = message.reasoning or ("", "")
+        opaque = {**message.signed, **({_REASONING_NAME: name} if name else {})}
+        calls = tuple(call.neutral() for call in message.tool_calls)
+        return Reply(
+            Message(
+                Role.MODEL,
+                (text,) if text else (),
+                calls,
+                reasoning=reasoning,
+                malformed=message.malformed,
+                opaque=opaque,
+            ),
+            stop,
+            count_tokens(self.usage),
+            choice.finish_reason,
+            tuple(usage_warnings(self.usage)),
+        )
 
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Problems of a reply that is usable nevertheless."""
-        return tuple(usage_warnings(self.usage))
 
-
-def read_reply(text: str) -> Reply:
+def read_reply(text: str) -> ChatCompletion:
     """Parse a reply.
 
     Half of a character (a lone surrogate) is replaced in texts. In arguments it is kept, because a
@@ -190,7 +218,7 @@ def read_reply(text: str) -> Reply:
         ValidationError: the reply is not a chat completion.
     """
     try:
-        return Reply.model_validate_json(text)
+        return ChatCompletion.model_validate_json(text)
     except ValidationError as exc:
         if exc.errors(include_url=False)[0]["type"] != _BAD_JSON:
             raise
@@ -198,7 +226,7 @@ def read_reply(text: str) -> Reply:
             data = _replaced(json.loads(text))
         except (ValueError, RecursionError):
             raise exc from None
-    return Reply.model_validate(data)
+    return ChatCompletion.model_validate(data)
 
 
 def _replaced(value: object) -> object:
@@ -215,3 +243,13 @@ def _replaced(value: object) -> object:
             }
         case _:
             return value
+
+
+def reasoning_name(message: Message) -> str:
+    """Return the name of the field that a message's reasoning came in."""
+    return str(message.opaque.get(_REASONING_NAME, REASONING[0]))
+
+
+def signed_fields(part: Message | ToolCall) -> dict[str, Any]:
+    """Return the fields that the server requires back."""
+    return {name: value for name, value in part.opaque.items() if name != _REASONING_NAME}

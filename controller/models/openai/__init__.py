@@ -1,0 +1,1 @@
+"""Adapter for OpenAI-compatible endpoints: the only place that knows their wire format."""
