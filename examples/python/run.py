@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 
-from controller.executors.local import LocalExecutor, LocalTrials
-from controller.planning import Plan, create_run
+from controller.executors.local import LocalExecutor
+from controller.planning import specify_run
 from controller.scheduling.execution import execute_run
 from controller.spec.agent import CustomSpec
-from controller.wiring import make_context
+from controller.store.runs import Store
+from controller.wiring import open_trials
 from mesocosm import (
     Action,
     Agent,
@@ -40,10 +41,9 @@ def main(suite_name: str, fleet: str = "real") -> None:
     """Run every task of a suite, two at a time, and print the report."""
     settings = get_settings()
     suite = open_suite(suite_name)
-    plan = Plan(suite, CustomSpec(name="patient"), AgentDriver(Patient), seed=7)
-    folder = create_run(plan, settings.runs_dir)
-    context = make_context(plan, open_fleet(fleet, settings))
-    trials = LocalTrials(suite, context, plan.driver)
+    spec = specify_run(suite, CustomSpec(name="patient"), seed=7)
+    folder = Store(settings.runs_dir).create(spec)
+    trials = open_trials(spec, suite, AgentDriver(Patient), open_fleet(fleet, settings), settings)
     execute_run(folder, LocalExecutor(trials, parallel=2))
     print(folder.spec.run)
     print(read_report(folder).summary())
