@@ -153,7 +153,7 @@ def specify_request(
         observation=ObservationSpec(trees=request.trees, feedback=request.feedback),
         limits=request.limits,
         budget=request.budget,
-        recording_hz=request.record_hz,
+        recording_hz=request.recording_hz,
         images=_recipes(suite, settings) if request.fleet == "real" else None,
         keep_end_state=request.keep_end_state,
         fleet=request.fleet,
@@ -203,8 +203,8 @@ def _specify_agent(request: RunRequest) -> AgentSpec:
 
 
 def _check_recording(request: RunRequest) -> None:
-    if request.record_hz:
-        check_recording(request.record_hz)
+    if request.recording_hz:
+        check_recording(request.recording_hz)
 
 
 def _recipes(suite: Suite, settings: Settings) -> dict[str, str]:

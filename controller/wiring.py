@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from controller.actions.vocabulary import vocabulary
 from controller.episode.baselines import Baselines
 from controller.episode.conclusion import measure_result
-from controller.episode.context import RunContext, TeamMember
+from controller.episode.context import RunContext
 from controller.episode.end_state import EndStateKeeper
 from controller.executors.local import LocalTrials
 from controller.executors.messages import FolderAddress, RunAccess
@@ -17,6 +17,7 @@ from controller.executors.process import ProcessExecutor
 from controller.planning import code_version, needs_of
 from controller.registered.suites import locate_suite
 from controller.spec.agent import agent_name, model_name
+from controller.spec.episode import EpisodeSpec, TeamMember
 from controller.spec.model_choice import ModelChoice
 from evaluators.loading.suite import load_suite
 from evaluators.loading.suite_reader import INDEX
@@ -134,23 +135,24 @@ def make_context(
         baselines_dir: where changes made by no-op trials are stored; None does not store them.
         keeper: keeps end states; see `make_keeper`.
     """
+    members = {
+        member.name: TeamMember(agent_name(member.agent), model_name(member.agent))
+        for member in spec.agents
+    }
     return RunContext(
         fleet,
-        suite=spec.suite.name,
-        members={
-            member.name: TeamMember(agent_name(member.agent), model_name(member.agent))
-            for member in spec.agents
-        },
-        code=str(code_version()),
+        EpisodeSpec(
+            suite=spec.suite.name,
+            members=members,
+            code=str(code_version()),
+            observation=spec.observation,
+            recording_hz=spec.recording_hz,
+        ),
         vocabulary=suite.vocabulary,
         record=take,
         clock=clock,
-        with_trees=spec.observation.trees,
-        feedback=spec.observation.feedback,
-        video_hz=spec.recording_hz,
         baselines=None if baselines_dir is None else Baselines(baselines_dir),
         keeper=keeper,
-        is_noop=spec.agent_name == "noop",
     )
 
 

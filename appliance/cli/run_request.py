@@ -158,7 +158,7 @@ def make_request(
             "keep_end_state": keep_end_state,
             "trees": trees,
             "feedback": feedback,
-            "record_hz": record_rate if record else 0.0,
+            "recording_hz": record_rate if record else 0.0,
             "parallel": parallel,
             "isolate": isolate,
             "preflight": preflight,

@@ -15,6 +15,8 @@ from controller.service.metrics import make_registry, render
 from controller.service.state.claims import Claims
 from controller.service.state.queued_run import Requester, State
 from controller.service.worker.work import Work
+from controller.spec.episode import EpisodeSpec
+from controller.spec.run import ObservationSpec
 from controller.wiring import open_suite
 from foundation.clock import SYSTEM_CLOCK, FakeClock
 from foundation.errors import UnknownNameError
@@ -69,9 +71,9 @@ class FakeFactory:
     def make(self, request: EpisodeRequest, cancel: CancelToken) -> tuple[Episode, Task]:
         context = RunContext(
             self.fleet,
+            EpisodeSpec(observation=ObservationSpec(trees=request.trees)),
             vocabulary=suites()[request.suite].vocabulary,
             clock=self.clock,
-            with_trees=request.trees,
         )
         return Episode(context, cancel=cancel), self.check(request)
 
