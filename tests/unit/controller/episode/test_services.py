@@ -88,7 +88,7 @@ def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Suite]:
 
 
 def play(suite: Suite, sold: int) -> TrialResult:
-    context = RunContext(LocalFleet(get_settings()), suite=suite.name, vocabulary=suite.vocabulary)
+    context = RunContext(LocalFleet(get_settings()), vocabulary=suite.vocabulary)
     with Episode(context) as episode:
         observation = episode.reset(suite.tasks[0])
         assert set(observation.shots) == {"pc"}
