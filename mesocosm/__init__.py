@@ -19,9 +19,13 @@ if TYPE_CHECKING:
     from controller.episode.episode import Episode as Episode
     from controller.models.usage import Usage as Usage
     from controller.observation.observer import Observation as Observation
+    from controller.programs import run_suite as run_suite
     from controller.protocol import Agent as Agent
     from controller.protocol import AgentContext as AgentContext
     from controller.protocol import Turn as Turn
+    from controller.spec.episode import EpisodeSpec as EpisodeSpec
+    from controller.spec.run import ObservationSpec as ObservationSpec
+    from controller.store.event_log import TrialLog as TrialLog
     from controller.store.report import Report as Report
     from controller.store.report import read_report as read_report
     from controller.wiring import open_fleet as open_fleet
@@ -52,6 +56,7 @@ if TYPE_CHECKING:
     from evaluators.phone.view import PhoneView as PhoneView
     from evaluators.session.answers import SessionView as SessionView
     from evaluators.session.view import CrossView as CrossView
+    from foundation.clock import SYSTEM_CLOCK as SYSTEM_CLOCK
     from foundation.errors import MesocosmError as MesocosmError
     from foundation.errors import ModelRefusalError as ModelRefusalError
     from foundation.errors import ModelUnavailableError as ModelUnavailableError
@@ -68,6 +73,7 @@ MODULES = {
     "RunContext": "controller.episode.context",
     "Episode": "controller.episode.episode",
     "Observation": "controller.observation.observer",
+    "run_suite": "controller.programs",
     "Agent": "controller.protocol",
     "AgentContext": "controller.protocol",
     "Turn": "controller.protocol",
@@ -76,6 +82,10 @@ MODULES = {
     "read_report": "controller.store.report",
     "open_fleet": "controller.wiring",
     "open_suite": "controller.wiring",
+    "EpisodeSpec": "controller.spec.episode",
+    "ObservationSpec": "controller.spec.run",
+    "TrialLog": "controller.store.event_log",
+    "SYSTEM_CLOCK": "foundation.clock",
     "ScreenX": "evaluators.coordinates",
     "ScreenY": "evaluators.coordinates",
     "MachinePath": "evaluators.decorators",

@@ -4,24 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from controller.executors.local import LocalExecutor
-from controller.planning import specify_run
-from controller.scheduling.execution import execute_run
-from controller.spec.agent import CustomSpec
-from controller.store.runs import Store
-from controller.wiring import open_trials
-from mesocosm import (
-    Action,
-    Agent,
-    AgentContext,
-    AgentDriver,
-    Observation,
-    Turn,
-    get_settings,
-    open_fleet,
-    open_suite,
-    read_report,
-)
+from mesocosm import Action, Agent, AgentContext, Observation, Turn, run_suite
 
 
 class Patient(Agent):
@@ -37,16 +20,11 @@ class Patient(Agent):
         return Turn((Action("complete"),))
 
 
-def main(suite_name: str, fleet: str = "real") -> None:
+def main(suite: str, fleet: str = "real") -> None:
     """Run every task of a suite, two at a time, and print the report."""
-    settings = get_settings()
-    suite = open_suite(suite_name)
-    spec = specify_run(suite, CustomSpec(name="patient"), seed=7)
-    folder = Store(settings.runs_dir).create(spec)
-    trials = open_trials(spec, suite, AgentDriver(Patient), open_fleet(fleet, settings), settings)
-    execute_run(folder, LocalExecutor(trials, parallel=2))
-    print(folder.spec.run)
-    print(read_report(folder).summary())
+    report = run_suite(suite, Patient, name="patient", seed=7, parallel=2, fleet=fleet)
+    print(report.spec.run)
+    print(report.summary())
 
 
 if __name__ == "__main__":
