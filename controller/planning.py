@@ -8,8 +8,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from controller.selection import with_limits
-from controller.spec.agent import Member
-from controller.spec.run import (
+from controller.specification.agent import Member
+from controller.specification.run import (
     BudgetSpec,
     CodeSpec,
     LimitsSpec,
@@ -34,8 +34,8 @@ from provisioning.registry import registry
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from controller.spec.agent import AgentSpec
-    from controller.spec.run import FleetName, KeepPolicy, Order
+    from controller.specification.agent import AgentSpec
+    from controller.specification.run import FleetName, KeepPolicy, Order
     from evaluators.catalogue import Tools, Vocabulary
     from evaluators.loading.suite import Suite
     from evaluators.model.task import Task

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from controller.agents.custom.command import require_starting
 from controller.models.preflight import require_answering, require_usable
 from controller.models.specification import read_settings, registered_settings, specified_settings
-from controller.spec.agent import CommandSpec, ModelClientSpec, RegisteredSpec
+from controller.specification.agent import CommandSpec, ModelClientSpec, RegisteredSpec
 from foundation.errors import MesocosmError, RequirementError
 from provisioning.fleet.allocation import memory_mib
 from provisioning.fleet.memory_guard import LOW_MIB
@@ -18,8 +18,8 @@ from provisioning.fleet.memory_guard import LOW_MIB
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from controller.spec.model_choice import ModelChoice
-    from controller.spec.run import RunSpec
+    from controller.specification.model_choice import ModelChoice
+    from controller.specification.run import RunSpec
     from foundation.settings import Settings
     from provisioning.protocols import Json
 

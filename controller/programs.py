@@ -9,7 +9,7 @@ from controller.executors.local import LocalExecutor
 from controller.planning import recipes_of, specify_run
 from controller.scheduling.execution import execute_run
 from controller.selection import choose_tasks
-from controller.spec.agent import CustomSpec
+from controller.specification.agent import CustomSpec
 from controller.store.report import read_report
 from controller.store.runs import Store
 from controller.wiring import open_fleet, open_suite, open_trials

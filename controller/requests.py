@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from controller.agents.registry import specify_agent
 from controller.planning import recipes_of, specify_run
 from controller.selection import choose_tasks, with_limits
-from controller.spec.agent import ModelClientSpec, without_credentials
-from controller.spec.model_choice import ModelChoice
-from controller.spec.run import ObservationSpec
+from controller.specification.agent import ModelClientSpec, without_credentials
+from controller.specification.model_choice import ModelChoice
+from controller.specification.run import ObservationSpec
 from controller.wiring import open_suite
 from evaluators.loading.suite import list_suites
 from foundation.clock import SYSTEM_CLOCK
@@ -18,9 +18,9 @@ from foundation.errors import UnknownNameError, UsageError
 from provisioning.recording.recorder import check_recording
 
 if TYPE_CHECKING:
-    from controller.spec.agent import AgentSpec
-    from controller.spec.request import RunRequest
-    from controller.spec.run import RunSpec
+    from controller.specification.agent import AgentSpec
+    from controller.specification.request import RunRequest
+    from controller.specification.run import RunSpec
     from evaluators.loading.suite import Suite
     from foundation.clock import Clock
     from foundation.settings import Settings

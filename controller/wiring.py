@@ -16,9 +16,9 @@ from controller.executors.messages import FolderAddress, RunAccess
 from controller.executors.process import ProcessExecutor
 from controller.planning import code_version, needs_of
 from controller.registered.suites import locate_suite
-from controller.spec.agent import agent_name, model_name
-from controller.spec.episode import EpisodeSpec, TeamMember
-from controller.spec.model_choice import ModelChoice
+from controller.specification.agent import agent_name, model_name
+from controller.specification.episode import EpisodeSpec, TeamMember
+from controller.specification.model_choice import ModelChoice
 from evaluators.loading.suite import load_suite
 from evaluators.loading.suite_reader import INDEX
 from foundation.clock import SYSTEM_CLOCK
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from controller.episode.context import Record
     from controller.episode.trial import Driver
-    from controller.spec.run import RunSpec
+    from controller.specification.run import RunSpec
     from controller.store.runs import RunFolder
     from evaluators.loading.suite import Suite
     from foundation.clock import Clock

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from controller.protocol import Agent as Agent
     from controller.protocol import AgentContext as AgentContext
     from controller.protocol import Turn as Turn
-    from controller.spec.episode import EpisodeSpec as EpisodeSpec
-    from controller.spec.run import ObservationSpec as ObservationSpec
+    from controller.specification.episode import EpisodeSpec as EpisodeSpec
+    from controller.specification.run import ObservationSpec as ObservationSpec
     from controller.store.event_log import TrialLog as TrialLog
     from controller.store.report import Report as Report
     from controller.store.report import read_report as read_report

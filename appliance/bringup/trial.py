@@ -9,7 +9,7 @@ from controller.executors.local import LocalExecutor
 from controller.requests import specify_request
 from controller.scheduling.events import AttemptLost, StepDone, TrialEnded, TrialStarted
 from controller.scheduling.execution import execute_run
-from controller.spec.request import RunRequest
+from controller.specification.request import RunRequest
 from controller.store.report import read_report
 from controller.store.runs import Store
 from controller.wiring import open_fleet, open_trials

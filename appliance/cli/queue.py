@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from appliance.cli.remote.queue import RemoteQueue
     from controller.service.state.queue import RunQueue
     from controller.service.state.queued_run import QueuedRun
-    from controller.spec.request import RunRequest
+    from controller.specification.request import RunRequest
     from provisioning.protocols import Json
 
 Run = Annotated[str, typer.Argument(help="Id of a queued run.")]
@@ -152,7 +152,7 @@ def resume(
 
     If the budget is spent, specify a larger one.
     """
-    from controller.spec.run import BudgetSpec
+    from controller.specification.run import BudgetSpec
 
     more = BudgetSpec(tokens=budget_tokens, usd=budget_usd, seconds=budget_seconds)
     _print(_open().resume(run, more if more.is_set else None), json=json)

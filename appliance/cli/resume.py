@@ -30,7 +30,7 @@ RetryOption = Annotated[
 
 if TYPE_CHECKING:
     from controller.scheduling.executor import Executor
-    from controller.spec.run import RunSpec
+    from controller.specification.run import RunSpec
     from controller.store.runs import RunFolder
 
 ResumedFleetOption = Annotated[
@@ -100,8 +100,8 @@ def resume(
     from controller.episode.result import reasons_to_retry
     from controller.executors.local import LocalExecutor
     from controller.planning import suite_for
-    from controller.spec.model_choice import ModelChoice
-    from controller.spec.run import BudgetSpec
+    from controller.specification.model_choice import ModelChoice
+    from controller.specification.run import BudgetSpec
     from controller.store.runs import Store
     from controller.store.spending import change_budget, read_budget
     from controller.wiring import isolated_executor, open_fleet, open_suite_of, open_trials

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from controller.episode.result import Reason
     from controller.scheduling.executor import Executor
-    from controller.spec.model_choice import ModelChoice
-    from controller.spec.request import RunRequest
-    from controller.spec.run import RunSpec
+    from controller.specification.model_choice import ModelChoice
+    from controller.specification.request import RunRequest
+    from controller.specification.run import RunSpec
     from controller.store.runs import RunFolder
     from evaluators.loading.suite import Suite
     from foundation.settings import Settings

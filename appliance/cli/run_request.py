@@ -44,7 +44,7 @@ from appliance.cli.run_options import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from controller.spec.request import RunRequest
+    from controller.specification.request import RunRequest
 
 _REQUEST = "request"
 
@@ -116,7 +116,7 @@ def make_request(
         UsageError: a value is invalid.
         RequirementError: recording needs a package that is not installed.
     """
-    from controller.spec.request import parse_request
+    from controller.specification.request import parse_request
     from controller.wiring import FLEETS
     from foundation.errors import UnknownNameError
     from provisioning.recording.recorder import check_recording

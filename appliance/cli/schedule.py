@@ -17,7 +17,7 @@ from appliance.cli.service_database import open_database
 if TYPE_CHECKING:
     from appliance.cli.remote.schedules import RemoteRegister
     from controller.service.schedules.register import Register, Registered
-    from controller.spec.request import RunRequest
+    from controller.specification.request import RunRequest
     from provisioning.protocols import Json
 
 

@@ -9,7 +9,7 @@ from controller.agents.driver import AgentDriver
 from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleDriver, named_steps
 from controller.agents.random_agent import RandomAgent
-from controller.spec.agent import (
+from controller.specification.agent import (
     CommandSpec,
     CustomSpec,
     ModelSpec,
@@ -20,7 +20,7 @@ from controller.spec.agent import (
     RegisteredSpec,
     ScriptSpec,
 )
-from controller.spec.model_choice import ModelChoice
+from controller.specification.model_choice import ModelChoice
 from foundation.errors import SpecError, UnknownNameError, UsageError
 from foundation.files import digest_file
 from foundation.settings import get_settings
@@ -28,7 +28,7 @@ from foundation.settings import get_settings
 if TYPE_CHECKING:
     from controller.episode.trial import Driver
     from controller.protocol import MakeAgent
-    from controller.spec.agent import AgentSpec
+    from controller.specification.agent import AgentSpec
 
 AGENTS = ("model", "noop", "oracle", "random", "script")
 """Names of built-in agents. A class of the user is named ``module:Class``, a command has no name,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from controller.actions.vocabulary import vocabulary
 from controller.episode.runners import make_runners
 from controller.observation.settle import SettleRule
-from controller.spec.episode import EpisodeSpec
+from controller.specification.episode import EpisodeSpec
 from foundation.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:

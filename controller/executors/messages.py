@@ -9,9 +9,9 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, JsonValue, TypeAdapter
 
 from controller.episode.result import TrialResult  # noqa: TC001 - read by pydantic
-from controller.spec.agent import Record
-from controller.spec.job import TrialJob  # noqa: TC001 - read by pydantic
-from controller.spec.model_choice import ModelChoice
+from controller.specification.agent import Record
+from controller.specification.job import TrialJob  # noqa: TC001 - read by pydantic
+from controller.specification.model_choice import ModelChoice
 from provisioning.resource import ResourceSpec
 
 

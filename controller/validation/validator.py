@@ -17,7 +17,7 @@ from controller.executors.placing import Part, place_each
 from controller.planning import specify_run
 from controller.scheduling.events import TrialEnded, ignore_event
 from controller.scheduling.scheduler import Scheduler
-from controller.spec.agent import CustomSpec
+from controller.specification.agent import CustomSpec
 from controller.store.runs import Store
 from controller.validation.cheats import (
     CHEATS,

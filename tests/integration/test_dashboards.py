@@ -16,7 +16,7 @@ from controller.executors.local import LocalExecutor, LocalTrials
 from controller.planning import specify_run
 from controller.scheduling.execution import execute_run
 from controller.service.state.database import Database, state_path
-from controller.spec.model_choice import ModelChoice
+from controller.specification.model_choice import ModelChoice
 from controller.store.runs import Store
 from controller.wiring import make_context, open_suite
 from evaluators.graph.outcome import Verdict

@@ -15,7 +15,7 @@ from controller.executors.local import LocalExecutor, LocalTrials
 from controller.planning import specify_run
 from controller.regrade.regrading import Regrading
 from controller.scheduling.execution import execute_run
-from controller.spec.agent import CustomSpec
+from controller.specification.agent import CustomSpec
 from controller.store.runs import Store
 from controller.wiring import open_suite
 from evaluators.graph.outcome import Verdict

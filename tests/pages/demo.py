@@ -14,7 +14,7 @@ from controller.planning import specify_run
 from controller.protocol import Turn
 from controller.scheduling.execution import execute_run
 from controller.service.schedules.definition import parse_schedule
-from controller.spec.agent import CustomSpec, OracleSpec
+from controller.specification.agent import CustomSpec, OracleSpec
 from controller.store.runs import Store
 from controller.wiring import make_context, open_suite
 from foundation.clock import FakeClock
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from controller.observation.observer import Observation
     from controller.protocol import AgentContext
     from controller.service.schedules.register import Register
-    from controller.spec.agent import AgentSpec
+    from controller.specification.agent import AgentSpec
 
 TINY = Path(__file__).resolve().parents[1] / "suites/tiny"
 SCHEDULE = "nightly"

@@ -9,9 +9,9 @@ from controller.episode.context import RunContext
 from controller.episode.episode import Episode
 from controller.planning import code_version
 from controller.registered.suites import known_suites, pin_suite
-from controller.spec.agent import MEMBER
-from controller.spec.episode import EpisodeSpec, TeamMember
-from controller.spec.run import ObservationSpec
+from controller.specification.agent import MEMBER
+from controller.specification.episode import EpisodeSpec, TeamMember
+from controller.specification.run import ObservationSpec
 from controller.wiring import open_fleet, open_suite
 from foundation.errors import UnknownNameError
 from foundation.measures import record

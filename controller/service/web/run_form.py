@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BaseModel, Field
 
 from controller.service.api.errors import WrongValueError
-from controller.spec.request import parse_request
+from controller.specification.request import parse_request
 from foundation.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from controller.spec.request import RunRequest
+    from controller.specification.request import RunRequest
 
 _SAME = (
     *("suite", "agent", "model", "solution", "image_scale", "repeats", "retries", "parallel"),

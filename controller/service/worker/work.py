@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from controller.scheduling.events import TrialEvent
     from controller.scheduling.executor import Executor
     from controller.service.state.queued_run import QueuedRun
-    from controller.spec.run import RunSpec
+    from controller.specification.run import RunSpec
     from controller.store.runs import RunFolder
     from evaluators.loading.suite import Suite
     from foundation.clock import Clock

@@ -12,9 +12,9 @@ from controller.episode.context import RunContext
 from controller.episode.episode import Episode
 from controller.episode.trial import run_trial
 from controller.protocol import Turn
-from controller.spec.agent import MEMBER
-from controller.spec.episode import EpisodeSpec, TeamMember
-from controller.spec.run import ObservationSpec
+from controller.specification.agent import MEMBER
+from controller.specification.episode import EpisodeSpec, TeamMember
+from controller.specification.run import ObservationSpec
 from controller.store.event_log import TrialLog, read_events
 from evaluators.model.task import Task
 from foundation.cancel import CancelToken

@@ -10,7 +10,7 @@ from controller.agents.oracle import Oracle
 from controller.executors.local import LocalExecutor, LocalTrials
 from controller.planning import specify_run
 from controller.scheduling.execution import execute_run
-from controller.spec.agent import CustomSpec
+from controller.specification.agent import CustomSpec
 from controller.store.runs import Store
 from controller.wiring import make_context, open_suite
 from foundation.clock import FakeClock
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from controller.episode.trial import Driver
     from controller.observation.observer import Observation
     from controller.scheduling.events import TrialEvent
-    from controller.spec.run import BudgetSpec
+    from controller.specification.run import BudgetSpec
     from controller.store.runs import RunFolder
 
 

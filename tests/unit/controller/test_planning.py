@@ -15,8 +15,8 @@ from controller.planning import (
     specify_task,
     suite_for,
 )
-from controller.spec.agent import CustomSpec, OracleSpec
-from controller.spec.run import ObservationSpec
+from controller.specification.agent import CustomSpec, OracleSpec
+from controller.specification.run import ObservationSpec
 from controller.store.runs import Store
 from controller.wiring import open_suite, open_suite_of
 from evaluators.source_digest import SourceDigester
@@ -29,7 +29,7 @@ RECEIPTS = REPOSITORY / "examples/suites/receipts"
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from controller.spec.run import TaskSpec
+    from controller.specification.run import TaskSpec
     from tests.unit.controller.lab import Lab
 
 

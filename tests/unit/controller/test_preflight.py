@@ -15,8 +15,8 @@ from controller.models.settings import ModelSettings
 from controller.models.specification import registered_settings
 from controller.planning import specify_run
 from controller.preflight import examine, require_ready
-from controller.spec.agent import ModelClientSpec, OracleSpec, RegisteredSpec
-from controller.spec.model_choice import ModelChoice
+from controller.specification.agent import ModelClientSpec, OracleSpec, RegisteredSpec
+from controller.specification.model_choice import ModelChoice
 from foundation.errors import EngineError, RequirementError, UsageError
 from foundation.settings import Settings
 from tests.unit.controller.stand_in import completion, stand_in
@@ -24,8 +24,8 @@ from tests.unit.controller.stand_in import completion, stand_in
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from controller.spec.agent import AgentSpec
-    from controller.spec.run import RunSpec
+    from controller.specification.agent import AgentSpec
+    from controller.specification.run import RunSpec
     from tests.unit.controller.lab import Lab
 
 Usage = namedtuple("Usage", "total used free")  # noqa: PYI024 - as shutil has it

@@ -10,8 +10,8 @@ from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleDriver
 from controller.planning import specify_run, suite_for
 from controller.selection import choose_tasks, with_limits
-from controller.spec.agent import CustomSpec, Member, OracleSpec
-from controller.spec.run import LimitsSpec
+from controller.specification.agent import CustomSpec, Member, OracleSpec
+from controller.specification.run import LimitsSpec
 from controller.store.estimate import estimate
 from controller.store.runs import Store
 from foundation.errors import UnknownNameError, UsageError

@@ -13,14 +13,14 @@ from controller.agents.registry import (
     specify_agent,
 )
 from controller.models.specification import read_settings, specified_settings
-from controller.spec.agent import (
+from controller.specification.agent import (
     ModelSpec,
     RegisteredSpec,
     Sampling,
     ScriptSpec,
     agent_name,
 )
-from controller.spec.model_choice import ModelChoice
+from controller.specification.model_choice import ModelChoice
 from foundation.errors import SpecError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from controller.comparison.page import to_html
 from controller.comparison.text import to_csv, to_markdown
 from controller.models.usage import Usage
 from controller.planning import specify_run
-from controller.spec.agent import CustomSpec, Member
+from controller.specification.agent import CustomSpec, Member
 from controller.wiring import open_suite
 from tests.unit.controller.comparison.test_comparison import SPEC, other, record
 

@@ -10,8 +10,8 @@ from controller.agents.noop import NoopAgent
 from controller.episode.baselines import Baselines
 from controller.episode.changes import MAX_LISTED, Change
 from controller.episode.side_effects import side_effects
-from controller.spec.agent import MEMBER
-from controller.spec.episode import TeamMember
+from controller.specification.agent import MEMBER
+from controller.specification.episode import TeamMember
 from controller.wiring import open_suite
 from evaluators.graph.outcome import Verdict
 from evaluators.model.task import MayChange

@@ -12,8 +12,8 @@ from controller.diary import Entry
 from controller.episode.result import MemberShare, Reason
 from controller.models.usage import Usage
 from controller.protocol import Turn
-from controller.spec.agent import Member, ModelSpec, OracleSpec
-from controller.spec.episode import TeamMember
+from controller.specification.agent import Member, ModelSpec, OracleSpec
+from controller.specification.episode import TeamMember
 from controller.store.export import export_rows
 from controller.store.report import read_report
 from controller.store.runs import Store

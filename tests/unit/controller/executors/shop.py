@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from controller.episode.result import TrialResult
     from controller.scheduling.events import TrialEvent
     from controller.scheduling.executor import Executor
-    from controller.spec.agent import AgentSpec
+    from controller.specification.agent import AgentSpec
     from controller.store.runs import RunFolder
     from foundation.cancel import CancelToken
 

@@ -30,8 +30,8 @@ from controller.scheduling.events import (
 )
 from controller.scheduling.execution import execute_run
 from controller.scheduling.scheduler import Scheduler
-from controller.spec.agent import CustomSpec
-from controller.spec.run import BudgetSpec
+from controller.specification.agent import CustomSpec
+from controller.specification.run import BudgetSpec
 from controller.store.index import list_runs
 from controller.store.report import read_report
 from controller.store.runs import Store
@@ -60,8 +60,8 @@ if TYPE_CHECKING:
     from controller.scheduling.events import TrialEvent
     from controller.scheduling.executor import Executor
     from controller.scheduling.sink import TrialSink
-    from controller.spec.job import TrialJob
-    from controller.spec.run import RunSpec
+    from controller.specification.job import TrialJob
+    from controller.specification.run import RunSpec
     from foundation.clock import Clock, FakeClock
     from provisioning.resource import ResourceSpec
 

@@ -15,8 +15,8 @@ from controller.service.metrics import make_registry, render
 from controller.service.state.claims import Claims
 from controller.service.state.queued_run import Requester, State
 from controller.service.worker.work import Work
-from controller.spec.episode import EpisodeSpec
-from controller.spec.run import ObservationSpec
+from controller.specification.episode import EpisodeSpec
+from controller.specification.run import ObservationSpec
 from controller.wiring import open_suite
 from foundation.clock import SYSTEM_CLOCK, FakeClock
 from foundation.errors import UnknownNameError
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from controller.service.episodes.orders import EpisodeRequest
     from controller.service.state.database import Database
-    from controller.spec.request import RunRequest
+    from controller.specification.request import RunRequest
     from evaluators.loading.suite import Suite
     from evaluators.model.task import Task
     from foundation.cancel import CancelToken

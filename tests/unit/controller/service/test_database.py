@@ -24,7 +24,7 @@ from tests.standins.open_files import open_files
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from controller.spec.request import RunRequest
+    from controller.specification.request import RunRequest
     from foundation.clock import FakeClock
 
 

@@ -8,7 +8,7 @@ from controller.requests import check_request
 from controller.service.state import queued_run
 from controller.service.state.claims import Claims
 from controller.service.state.queued_run import Counts, PendingRequest, Requester, State
-from controller.spec.request import RunRequest, parse_request
+from controller.specification.request import RunRequest, parse_request
 from foundation.errors import MesocosmError, SpecError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:

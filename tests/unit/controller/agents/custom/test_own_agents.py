@@ -14,7 +14,7 @@ from controller.episode.context import RunContext
 from controller.episode.episode import Episode
 from controller.episode.result import Reason
 from controller.episode.trial import run_trial
-from controller.spec.agent import agent_name
+from controller.specification.agent import agent_name
 from evaluators.graph.outcome import Verdict
 from foundation.errors import SpecError, UnknownNameError, UsageError
 from provisioning.fake import FakeFleet

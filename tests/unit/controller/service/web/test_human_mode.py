@@ -9,7 +9,7 @@ from controller.episode.result import TRIAL_RESULT, MemberShare, Reason, TrialRe
 from controller.planning import specify_run
 from controller.service.state.tokens import Role
 from controller.service.web.human import session as session_module
-from controller.spec.agent import MEMBER, CustomSpec
+from controller.specification.agent import MEMBER, CustomSpec
 from controller.store.runs import Store
 from controller.wiring import open_suite
 from evaluators.graph.outcome import Verdict

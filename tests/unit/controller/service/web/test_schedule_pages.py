@@ -12,8 +12,8 @@ from controller.service.registered_use import pin
 from controller.service.schedules.definition import Event, Interval, Mail, Missed, Webhook
 from controller.service.state.tokens import Role
 from controller.service.web.run_form import RunForm
-from controller.spec.request import RunRequest
-from controller.spec.run import BudgetSpec, LimitsSpec
+from controller.specification.request import RunRequest
+from controller.specification.run import BudgetSpec, LimitsSpec
 from foundation.settings import get_settings
 from tests.unit.controller.service.test_pages import sign_in
 

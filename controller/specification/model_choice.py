@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import JsonValue  # noqa: TC002 - read by pydantic
 
-from controller.spec.agent import Record
+from controller.specification.agent import Record
 
 
 class ModelChoice(Record):

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from controller.spec.agent import MEMBER, NoopSpec, Record
-from controller.spec.run import ObservationSpec
+from controller.specification.agent import MEMBER, NoopSpec, Record
+from controller.specification.run import ObservationSpec
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from controller.spec.run import BudgetSpec, KeepPolicy, LimitsSpec, Order
+from controller.specification.run import BudgetSpec, KeepPolicy, LimitsSpec, Order
 from foundation.errors import UsageError
 
 if TYPE_CHECKING:
