@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from appliance.cli.output import JsonOption, console_err, console_out, print_json, print_report, say
-from appliance.cli.run_request import takes_request
+from appliance.cli.run_request import RequestCommand, request_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,11 +34,11 @@ BuildOption = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("run")(takes_request(run))
+    app.command("run", cls=RequestCommand)(run)
 
 
 def run(
-    request: RunRequest,
+    context: typer.Context,
     dry_run: DryRun = False,
     build: BuildOption = False,
     json: JsonOption = False,
@@ -60,6 +60,7 @@ def run(
     from controller.wiring import isolated_executor, open_fleet, open_trials
     from foundation.settings import get_settings
 
+    request = request_of(context)
     settings, model = get_settings(), model_choice(request)
     spec, suite = specify_request(request, settings)
     driver = make_driver(spec.only_agent, model)
