@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from foundation.cancel import ended_by
 from foundation.errors import (
+    ImageError,
     MachineError,
     MesocosmError,
     RequirementError,
@@ -67,6 +68,7 @@ class QemuBackend:
 
     def __init__(self, settings: Settings, spec: ResourceSpec = _DEFAULT) -> None:
         self._settings = settings
+        self._spec = spec
         self._label = f"desktop:{spec.image}" if spec.image else "desktop"
         self._hypervisor = Hypervisor(settings.libvirt_uri)
         self._image: Image | None = None
@@ -233,8 +235,19 @@ class QemuBackend:
         return handle
 
     def fits(self, record: MachineRecord) -> bool:
-        """Return whether a desktop has the current image, probe, hypervisor, size and accelerator."""
-        return record.stamp == self.stamp()
+        """Return whether a desktop has the current image, probe, hypervisor, size and accelerator.
+
+        It does not if an image that is not the default is not built.
+
+        Raises:
+            ImageError: the default image is not built, or is corrupt.
+        """
+        try:
+            return record.stamp == self.stamp()
+        except ImageError:
+            if self._spec.image:
+                return False
+            raise
 
     def remove_by_id(self, machine_id: str) -> None:
         """End the domain with that name; without a hypervisor there is none."""

@@ -8,8 +8,9 @@ import pytest
 
 from appliance.bringup import trial
 from appliance.bringup.up import Outcome
-from controller.wiring import open_suite, open_trials
+from controller.wiring import open_suite
 from foundation.settings import Settings
+from provisioning.fake import FakeFleet
 from provisioning.registry import KINDS
 
 if TYPE_CHECKING:
@@ -28,8 +29,7 @@ def test_steps_are_reported_and_a_failed_trial_proves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # In-memory machines cannot do what the oracle does; `make up` uses machines that can.
-    in_memory = lambda plan, _fleet, settings: open_trials(plan, "fake", settings)  # noqa: E731
-    monkeypatch.setattr(trial, "open_trials", in_memory)
+    monkeypatch.setattr(trial, "open_fleet", lambda *_: FakeFleet())
     monkeypatch.setattr(trial, "AGENT", "noop")
     messages: list[str] = []
     report = trial.run_trial(Settings(state_dir=tmp_path), messages.append)
