@@ -80,12 +80,14 @@ class Session:
     answer: str | None = None
 
 
-def is_met(environment: Environment, text: str) -> bool | None:
+def is_met(environment: Environment, text: str) -> bool:
     """Let the evaluator judge, as in a trial."""
     tools = {"office_has_message": describe(office_has_message)}
     services = find_services(environment.resources)
     runner = session_runner(Session(), tools, environment.machines, services=services)
-    return runner.evaluate([Call("n", "office_has_message", {"text": text})], timeout_s=30)[0].met
+    (outcome,) = runner.evaluate([Call("n", "office_has_message", {"text": text})], timeout_s=30)
+    assert outcome.met is not None, outcome.reason
+    return outcome.met
 
 
 @pytest.fixture(
