@@ -74,7 +74,7 @@ def test_fault_ends_the_container_with_its_cause(
     saved = image.file(SAVED) if script == "entrypoint.sh" else tmp_path
     with contextlib.closing(docker.from_env()) as client:
         container = client.containers.create(
-            image.tag,
+            image.tag or "",
             entrypoint=["/usr/bin/tini", "--", "/bin/sh", f"/opt/mesocosm/{script}"],
             environment={
                 "STANDIN_FAULT": fault,

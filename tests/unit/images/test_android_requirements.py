@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from docker.errors import ContainerError
@@ -62,7 +62,7 @@ def test_disk_of_the_engine_is_measured_where_it_is(
         measured.append(path)
         return SimpleNamespace(free=20 << 30)
 
-    monkeypatch.setattr(requirements.shutil, "disk_usage", usage)
+    monkeypatch.setattr("shutil.disk_usage", usage)
     folder = tmp_path / "docker/not yet"
     with pytest.raises(RequirementError, match="30 GiB of free space in the engine's folder"):
         requirements.require_disk(folder, 30 << 30, "the engine's folder")
@@ -76,7 +76,9 @@ def test_kvm_is_tried_as_the_user_of_a_phone(monkeypatch: pytest.MonkeyPatch) ->
     class Client:
         def run(self, image: str, **options: Any) -> None:  # noqa: ANN401 - the SDK's
             asked.append(options)
-            raise ContainerError(None, 2, "sh", image, b"cannot open /dev/null: Permission denied")
+            raise ContainerError(
+                cast("Any", None), 2, "sh", image, "cannot open: Permission denied"
+            )
 
         def close(self) -> None:
             """Do nothing."""
