@@ -76,8 +76,9 @@ def test_kvm_is_tried_as_the_user_of_a_phone(monkeypatch: pytest.MonkeyPatch) ->
     class Client:
         def run(self, image: str, **options: Any) -> None:  # noqa: ANN401 - the SDK's
             asked.append(options)
-            said: Any = b"cannot open /dev/null: Permission denied"
-            raise ContainerError(cast("Any", None), 2, "sh", image, said)
+            raise ContainerError(
+                cast("Any", None), 2, "sh", image, "cannot open: Permission denied"
+            )
 
         def close(self) -> None:
             """Do nothing."""
