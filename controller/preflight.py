@@ -8,9 +8,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from controller.agents.custom.command import require_starting
-from controller.models.preflight import require_answering, require_usable
+from controller.models.checking.format_check import FormatCheck
+from controller.models.checking.preflight import (
+    require_answering,
+    require_listening,
+    require_usable,
+)
 from controller.models.specification import read_settings, registered_settings, specified_settings
-from controller.specification.agent import CommandSpec, ModelClientSpec, RegisteredSpec
+from controller.specification.agent import TOOLS, CommandSpec, ModelClientSpec, RegisteredSpec
 from foundation.errors import MesocosmError, RequirementError
 from provisioning.fleet.allocation import memory_mib
 from provisioning.fleet.memory_guard import LOW_MIB
@@ -158,8 +163,11 @@ def _check_memory() -> str:
 
 
 def _check_model(spec: ModelClientSpec, model: ModelChoice) -> str:
-    chosen = read_settings(**model.model_dump())
-    return require_usable(specified_settings(spec, chosen))
+    settings = specified_settings(spec, read_settings(**model.model_dump()))
+    if settings.family == TOOLS:
+        return require_usable(settings)
+    require_listening(settings)
+    return FormatCheck(settings).require_format()
 
 
 def _check_model_of_registered(spec: RegisteredSpec, model: ModelChoice) -> str:

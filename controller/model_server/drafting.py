@@ -137,8 +137,8 @@ def locate(point: Point, seen: Seen) -> tuple[float, float]:
     if not seen.images:
         raise ForbiddenError(f"{seen.model} was not sent a picture")
     with Image.open(io.BytesIO(seen.images[-1])) as picture:
-        pixels = np.asarray(picture.convert("RGB")).astype(int)
-    distance = np.abs(pixels - np.asarray(point.colour)).sum(axis=2)
+        pixels = np.asarray(picture.convert("RGB")).astype(np.int16)
+    distance = np.abs(pixels - np.asarray(point.colour, np.int16)).sum(axis=2)
     rows, columns = np.nonzero(distance <= _COLOUR_DISTANCE)
     if not len(rows):
         raise ForbiddenError(f"the picture has nothing of the colour {point.colour}")

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from controller.models.checking.preflight import require_listening
 from controller.models.endpoint import ModelEndpoint
 from controller.models.failures import asked_pause_s
 from controller.models.messages import Message, Request, Role
-from controller.models.preflight import require_listening
 from controller.models.settings import ModelSettings
 from foundation.bounded import CallThread
 from foundation.clock import SYSTEM_CLOCK, FakeClock

@@ -18,11 +18,11 @@ from controller.agents.driver import AgentDriver
 from controller.agents.model.agent import ModelAgent, prompt_digest
 from controller.episode.result import Reason
 from controller.models.adapters import ADAPTERS, find_adapter, require_model
+from controller.models.checking.preflight import require_answering, require_usable
 from controller.models.client import Capabilities
 from controller.models.endpoint import ModelEndpoint
 from controller.models.gateway import ModelGateway
 from controller.models.messages import Message, Request, Role
-from controller.models.preflight import require_answering, require_usable
 from controller.models.settings import ModelSettings
 from controller.models.specification import read_settings
 from controller.models.usage import NO_USAGE, Usage, UsageMeter

@@ -1,0 +1,117 @@
+"""``mesocosm model``: check a model before it plays."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from appliance.cli.groups import make_group
+from appliance.cli.output import JsonOption, print_json, say
+from appliance.cli.run_options import BaseUrl, Model, ModelAdapter, ModelFamily
+from foundation.errors import MesocosmError, RequirementError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from controller.models.checking.format_check import FormatCheck, PlaceReport
+
+QuickOption = Annotated[
+    bool, typer.Option("--quick", help="Only ask one question, as the preflight of a run does.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group."""
+    group = make_group(no_args_is_help=True, help="Check models.")
+    group.command("check")(check)
+    app.add_typer(group, name="model")
+
+
+def check(
+    model: Model = None,
+    model_adapter: ModelAdapter = None,
+    model_family: ModelFamily = None,
+    base_url: BaseUrl = None,
+    quick: QuickOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Check a model: its endpoint, pictures, calls, and the places that it names.
+
+    It is asked for nine squares on each of two screens, to scroll, and to click with a key held down:
+    20 requests. Exit code 3 if it does not answer in its format, if the median error of places is above
+    2 % of the width, or if it scrolls the wrong way.
+    """
+    from controller.models.adapters import require_model
+    from controller.models.checking.format_check import FormatCheck
+    from controller.models.checking.preflight import require_listening
+    from controller.models.specification import read_settings
+
+    settings = require_model(
+        read_settings(name=model, adapter=model_adapter, family=model_family, base_url=base_url)
+    )
+    require_listening(settings)
+    checks = FormatCheck(settings)
+    if not json:
+        say(
+            f"{settings.name} at {settings.endpoint}: adapter {settings.adapter}, format {settings.family}"
+        )
+    rows: list[dict[str, Any]] = []
+    for row in _rows(checks, quick=quick):
+        rows.append(row)
+        if not json:
+            say(f"{row['check']}: {'ok' if row['ok'] else 'NOT OK'}, {row['detail']}")
+    if json:
+        spent = {**checks.usage.to_dict(), "usd": checks.usage.usd}
+        print_json(
+            {"model": settings.name, "family": settings.family, "checks": rows, "usage": spent}
+        )
+    else:
+        say(f"usage: {checks.usage.total} tokens, {checks.usage.usd:.4f} US dollars")
+    if wrong := [row["check"] for row in rows if not row["ok"]]:
+        raise RequirementError(
+            f"The model {settings.name!r} failed: {', '.join(wrong)}.",
+            details="\n".join(f"{row['check']}: {row['detail']}" for row in rows if not row["ok"]),
+            resolution="Check that the family is the model's (--model-family), and that its server does "
+            "not resize pictures.",
+        )
+
+
+def _rows(checks: FormatCheck, *, quick: bool) -> Iterator[dict[str, Any]]:
+    from controller.models.checking.format_check import SIZES
+
+    try:
+        yield _row("format", ok=True, detail=checks.require_format())
+        if quick:
+            return
+        for size in SIZES:
+            report = checks.check_places(size)
+            yield _row(f"places {size.width}x{size.height}", report.is_accurate, _described(report))
+        if not checks.family.acts:
+            return
+        direction = checks.check_scroll()
+        words = {
+            True: "down, as asked",
+            False: "up, although asked for down",
+            None: "did not scroll",
+        }
+        yield _row("scroll", direction is not False, words[direction])
+        has_held = checks.check_modifier()
+        yield _row("modifier click", ok=True, detail="with ctrl" if has_held else "without the key")
+    except MesocosmError as exc:
+        yield _row("endpoint", ok=False, detail=f"{exc.brief} {exc.details}".strip())
+
+
+def _row(name: str, ok: bool, detail: str) -> dict[str, Any]:
+    return {"check": name, "ok": ok, "detail": detail}
+
+
+def _described(report: PlaceReport) -> str:
+    missed = sum(math.isinf(error) for error in report.errors_px)
+    error = f"{report.median_px:.1f} px" if math.isfinite(report.median_px) else "none found"
+    sent = f"{report.sent.width}x{report.sent.height}"
+    text = (
+        f"median error {error}, {missed} of {len(report.errors_px)} without a place, sent as {sent}"
+    )
+    return f"{text}; {report.faults[0]}" if report.faults else text

@@ -1,0 +1,116 @@
+"""``mesocosm model check``, and runs of families, as commands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from appliance.cli.main import main
+from controller.model_server.server import serving
+from tests.unit.controller.models.vendors import script
+
+TINY = str(Path(__file__).resolve().parents[3] / "suites/tiny")
+CLICK = (
+    '<tool_call>{"name": "computer_use", "arguments": '
+    '{"action": "left_click", "coordinate": [${x}, ${y}]}}</tool_call>'
+)
+SCROLL = (
+    '<tool_call>{"name": "computer_use", "arguments": '
+    '{"action": "scroll", "pixels": PIXELS, "coordinate": [500, 500]}}</tool_call>'
+)
+
+
+def rules(shift_px: float = 0, pixels: int = -5) -> list[dict[str, Any]]:
+    point = {"colour": [220, 20, 20], "unit": "grid", "shift_px": shift_px}
+    scroll = SCROLL.replace("PIXELS", str(pixels))
+    return [
+        {"when": {"text": "Scroll down"}, "reply": {"text": scroll}},
+        {"reply": {"text": CLICK, "point": point}},
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("shift_px", "pixels", "code", "wrong"),
+    [
+        (0, -5, 0, []),
+        (60, -5, 3, ["places 1280x800", "places 1080x2400"]),
+        (0, 5, 3, ["scroll"]),
+    ],
+)
+def test_check_refuses_a_model_that_sees_badly_or_scrolls_the_wrong_way(
+    capsys: pytest.CaptureFixture[str], shift_px: float, pixels: int, code: int, wrong: list[str]
+) -> None:
+    with serving(script(*rules(shift_px, pixels))) as server:
+        address = f"{server.address}/v1"
+        argv = [
+            "model",
+            "check",
+            "--model",
+            "m",
+            "--base-url",
+            address,
+            "--model-family",
+            "qwen3-vl",
+        ]
+        assert main([*argv, "--json"]) == code
+        output = capsys.readouterr()
+        shown = json.loads(output.out)
+        assert [row["check"] for row in shown["checks"] if not row["ok"]] == wrong
+        assert [row["check"] for row in shown["checks"]] == [
+            *("format", "places 1280x800", "places 1080x2400", "scroll", "modifier click")
+        ]
+        assert shown["usage"]["prompt"] > 0
+        assert len(server.responder.records) == 21
+        assert main([*argv, "--quick"]) == 0
+        assert "format: ok" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_run_names_adapter_and_family(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = [
+        {"name": "mouse_move", "with": {"coordinate": [5, 5]}},
+        {"name": "session__complete", "with": {}},
+    ]
+    point = {"colour": [220, 20, 20]}
+    seen = {"calls": [{"name": "left_click", "with": {"coordinate": ["${x}", "${y}"]}}]}
+    made = script(
+        {"when": {"text": "red square"}, "reply": {**seen, "point": point}},
+        {"reply": {"calls": steps}},
+    )
+    with serving(made) as server:
+        argv = ["run", TINY, "--agent", "model", "--fleet", "fake", "--task", "write-file"]
+        options = ["--model", "claude-opus-5-5", "--model-adapter", "anthropic"]
+        monkeypatch.setenv("MESOCOSM_MODEL_BASE_URL", server.address)
+        assert main([*argv, *options, "--model-family", "auto", "--json"]) == 3
+        assert "no model" in capsys.readouterr().err
+        options[1] = "m"
+        family = "anthropic-toolset-20260801"
+        assert main([*argv, *options, "--model-family", family, "--json"]) == 0
+        report = json.loads(capsys.readouterr().out)
+        (member,) = report["spec"]["agents"]
+        assert (member["agent"]["adapter"], member["agent"]["family"]) == ("anthropic", family)
+        assert report["verdicts"]["FAIL"] == 1
+        assert server.responder.violations == []
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--model-family", "gta1"], "they choose no actions"),
+        (["--model-family", "google-computer"], "does not carry"),
+        (["--model-family", "qwen3"], "qwen3-vl"),
+        (["--model-adapter", "anthropc"], "anthropic"),
+    ],
+)
+def test_wrong_choices_are_refused_before_a_run(
+    capsys: pytest.CaptureFixture[str], options: list[str], message: str
+) -> None:
+    argv = ["run", TINY, "--agent", "model", "--fleet", "fake", "--task", "write-file"]
+    assert main([*argv, "--model", "m", "--base-url", "http://127.0.0.1:9/v1", *options]) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
