@@ -201,6 +201,14 @@ JOBS = (
         timeout_s=4 * 3600.0,
     ),
     Job(
+        "small-model",
+        "a real model of 135 million parameters plays two tasks on text, and is counted and limited",
+        ("controller/models", "controller/agents/model", "tests/nightly/small_model.py"),
+        command=("-m", "tests.nightly.small_model"),
+        needs_appliance=False,
+        timeout_s=2 * 3600.0,
+    ),
+    Job(
         "service",
         "20 kills of the service lose no trial of 40 and fire no slot twice, a full disk loses nothing, "
         "1,000 abandoned episodes leak nothing, 1,000 machines and 10,000 trials are scheduled in time; "

@@ -118,10 +118,10 @@ def _said(message: Message) -> list[dict[str, Any]]:
 
 def _part(part: str | Image) -> dict[str, Any]:
     if isinstance(part, Image):
-        data = base64.b64encode(part.png).decode()
+        data = base64.b64encode(part.data).decode()
         return {
             "type": "image",
-            "source": {"type": "base64", "media_type": "image/png", "data": data},
+            "source": {"type": "base64", "media_type": part.media_type, "data": data},
         }
     return {"type": "text", "text": part}
 

@@ -117,8 +117,8 @@ def _said(message: Message) -> list[dict[str, Any]]:
 
 def _part(part: str | Image) -> dict[str, Any]:
     if isinstance(part, Image):
-        data = base64.b64encode(part.png).decode()
-        return {"inlineData": {"mimeType": "image/png", "data": data}}
+        data = base64.b64encode(part.data).decode()
+        return {"inlineData": {"mimeType": part.media_type, "data": data}}
     return {"text": part}
 
 

@@ -125,7 +125,7 @@ def _part(part: str | Image) -> dict[str, Any]:
 
 
 def _url(image: Image) -> str:
-    return f"data:image/png;base64,{base64.b64encode(image.png).decode()}"
+    return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode()}"
 
 
 BLANK = Image(

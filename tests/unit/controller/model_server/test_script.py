@@ -1,14 +1,13 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from controller.model_server.script import parse_script, read_script
 from foundation.errors import SpecError
 
-if TYPE_CHECKING:
-    from pathlib import Path
+REPOSITORY = Path(__file__).resolve().parents[4]
 
 
 @pytest.mark.parametrize(
@@ -34,3 +33,11 @@ def test_file_is_read(tmp_path: Path) -> None:
     assert read_script(path).members["m"].rules[0].reply.text == "hello"
     with pytest.raises(SpecError, match="cannot be read"):
         read_script(tmp_path / "none.yaml")
+
+
+def test_example_of_the_documentation_is_valid(tmp_path: Path) -> None:
+    page = (REPOSITORY / "docs/models.md").read_text()
+    example = next(part for part in page.split("```yaml\n") if part.startswith("members:"))
+    path = tmp_path / "script.yaml"
+    path.write_text(example.partition("```")[0])
+    assert list(read_script(path).members) == ["planner", "grounder"]

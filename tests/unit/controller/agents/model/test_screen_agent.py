@@ -297,3 +297,15 @@ def test_format_chooses_the_agent(bench: Bench, dark_task: Task) -> None:
         bench.run(dark_task, make("tools"))
         bench.run(dark_task, make("showui"))
     assert [type(agent) for agent in made] == [ModelAgent, ScreenAgent]
+
+
+def test_hostile_code_reaches_no_process_of_the_host(
+    bench: Bench, dark_task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[object] = []
+    monkeypatch.setattr("subprocess.Popen.__init__", lambda _self, *argv, **_: started.append(argv))
+    monkeypatch.setattr("os.system", started.append)
+    code = "import os\nos.system('id')\n__import__('os').system('id')\npyautogui.write(';id')"
+    with serving(script({"reply": cua(code)})) as server:
+        result = bench.run(dark_task, agent(server, "opencua", "openai"))
+    assert (result.reason, started) == (Reason.INVALID_ACTION, [])
