@@ -264,8 +264,8 @@ def test_readers_take_any_json(value: Any) -> None:  # noqa: ANN401
         reply = anthropic.read_reply({"content": [block]})
         anthropic.request_body(Request((USER, Message(Role.MODEL, opaque=reply.message.opaque))))
     for kind in ("message", "function_call", "computer_call", "reasoning"):
-        fields = ("id", "call_id", "name", "arguments", "actions", "content", "summary")
-        item = {"type": kind, "pending_safety_checks": value, **dict.fromkeys(fields, value)}
+        keys = ("id", "call_id", "name", "arguments", "actions", "content", "summary")
+        item = {"type": kind, "pending_safety_checks": value, **dict.fromkeys(keys, value)}
         responses.read_reply({"output": [item, value], "incomplete_details": value, "usage": value})
     part = {"text": value, "functionCall": value, "thought": value}
     named = {"functionCall": {"name": value, "args": value, "id": value}}
