@@ -38,7 +38,9 @@ class ResponsesApi:
         seen.system = str(body.get("instructions") or "")
         calls: dict[object, str] = {}
         was_reply = False
-        for item in rows_of(required(body, "input"), "input"):
+        given = required(body, "input")
+        items = [{"role": "user", "content": given}] if isinstance(given, str) else given
+        for item in rows_of(items, "input"):
             kind = item.get("type", "message")
             is_reply = kind in {"reasoning", "function_call", "computer_call"} or (
                 kind == "message" and item.get("role") == "assistant"
