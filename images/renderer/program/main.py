@@ -1,0 +1,63 @@
+"""Read one document and a request from standard input, write its view to standard output, and end.
+
+LibreOffice starts before the request arrives; a message ``{"ready": true}`` says that it runs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import uno
+
+from images.renderer.program import framing
+from images.renderer.program.errors import DocumentError
+from images.renderer.program.office import Office
+from images.renderer.program.sheets import view_sheets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from images.renderer.program.pages import Reply
+
+_SHEETS = ("ods", "xlsx", "xls", "csv", "fods", "xlsm", "ots", "xltx")
+_UnoException = uno.getClass("com.sun.star.uno.Exception")
+VIEWERS: dict[str, Callable[[Office, bytes, dict[str, Any]], Reply]] = {
+    **dict.fromkeys(_SHEETS, view_sheets),
+}
+"""The function that views a document, by the suffix of its file."""
+
+
+def main() -> None:
+    """Serve one request."""
+    output = os.fdopen(os.dup(1), "wb")
+    # Libraries print to standard output; a message must not be mixed with it.
+    os.dup2(2, 1)
+    office = Office(Path(tempfile.mkdtemp()))
+    office.warm_up()
+    output.write(framing.encode({"ready": True}))
+    output.flush()
+    header, parts = framing.read_message(partial(os.read, 0))
+    output.write(_answer(office, header, parts))
+    output.flush()
+    os._exit(0)  # without waiting for LibreOffice, which ends with the container
+
+
+def _answer(office: Office, header: dict[str, Any], parts: list[bytes]) -> bytes:
+    try:
+        viewer = VIEWERS[header["suffix"]]
+        reply = viewer(office, parts[0], header)
+    except DocumentError as exc:
+        return framing.encode({"error": str(exc)})
+    except _UnoException as exc:
+        return framing.encode({"error": f"LibreOffice: {exc.Message or type(exc).__name__}"})
+    view = json.dumps({"version": framing.VERSION, **reply.view}, ensure_ascii=True).encode()
+    return framing.encode({"error": ""}, [view, *reply.pages])
+
+
+if __name__ == "__main__":
+    main()
