@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from evaluators.rendering.errors import RendererError
+from evaluators.rendering.views.pdf import PdfView
+from evaluators.rendering.views.picture import PictureView
 from evaluators.rendering.views.sheets import SheetsView
+from evaluators.rendering.views.slides import SlidesView
+from evaluators.rendering.views.text import TextView
 from images.renderer.program.framing import VERSION
 
-View = SheetsView
+View = Annotated[
+    SheetsView | TextView | SlidesView | PdfView | PictureView, Field(discriminator="kind")
+]
 _ADAPTER: TypeAdapter[View] = TypeAdapter(View)
 
 

@@ -17,7 +17,11 @@ import uno
 from images.renderer.program import framing
 from images.renderer.program.errors import DocumentError
 from images.renderer.program.office import Office
+from images.renderer.program.pdf import view_pdf
+from images.renderer.program.picture import view_picture
 from images.renderer.program.sheets import view_sheets
+from images.renderer.program.slides import view_slides
+from images.renderer.program.text import view_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,9 +29,16 @@ if TYPE_CHECKING:
     from images.renderer.program.pages import Reply
 
 _SHEETS = ("ods", "xlsx", "xls", "csv", "fods", "xlsm", "ots", "xltx")
+_TEXTS = ("odt", "docx", "doc", "rtf", "fodt", "ott", "dotx", "txt")
+_SLIDES = ("odp", "pptx", "ppt", "fodp", "otp", "potx")
+_PICTURES = ("png", "jpg", "jpeg", "bmp", "gif", "tif", "tiff", "webp")
 _UnoException = uno.getClass("com.sun.star.uno.Exception")
 VIEWERS: dict[str, Callable[[Office, bytes, dict[str, Any]], Reply]] = {
     **dict.fromkeys(_SHEETS, view_sheets),
+    **dict.fromkeys(_TEXTS, view_text),
+    **dict.fromkeys(_SLIDES, view_slides),
+    "pdf": view_pdf,
+    **dict.fromkeys(_PICTURES, view_picture),
 }
 """The function that views a document, by the suffix of its file."""
 
@@ -47,10 +58,15 @@ def main() -> None:
     os._exit(0)  # without waiting for LibreOffice, which ends with the container
 
 
+def _viewer_of(suffix: str) -> Callable[[Office, bytes, dict[str, Any]], Reply]:
+    if suffix not in VIEWERS:
+        raise DocumentError(f"There are no views of files *.{suffix}.")
+    return VIEWERS[suffix]
+
+
 def _answer(office: Office, header: dict[str, Any], parts: list[bytes]) -> bytes:
     try:
-        viewer = VIEWERS[header["suffix"]]
-        reply = viewer(office, parts[0], header)
+        reply = _viewer_of(header["suffix"])(office, parts[0], header)
     except DocumentError as exc:
         return framing.encode({"error": str(exc)})
     except _UnoException as exc:

@@ -94,12 +94,16 @@ class Office:
         Raises:
             DocumentError: LibreOffice cannot open it.
         """
-        path = self._folder / f"document.{suffix}"
-        path.write_bytes(data)
-        document = self._load(path.as_uri())
+        document = self._load(self.write(f"document.{suffix}", data).as_uri())
         if document is None:
             raise DocumentError("LibreOffice cannot open the file.")
         return document
+
+    def write(self, name: str, data: bytes) -> Path:
+        """Write a file into the folder and return its path."""
+        path = self._folder / name
+        path.write_bytes(data)
+        return path
 
     def export(self, document: Any, filter_name: str, **data: object) -> Path:  # noqa: ANN401
         """Write a document with an export filter and return the file's path.

@@ -84,6 +84,8 @@ def render_pages(path: Path, limit: int = MAX_PAGES) -> list[Image.Image]:
     """
     try:
         with pypdfium2.PdfDocument(path) as pdf:
+            if pdf.get_formtype():
+                pdf.init_forms()
             return [render_page(pdf[number]) for number in range(min(len(pdf), limit))]
     except pypdfium2.PdfiumError as exc:
         raise DocumentError(f"pdfium: {exc}") from exc

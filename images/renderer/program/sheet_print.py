@@ -121,7 +121,7 @@ class SheetPrinter:
         def remove() -> None:
             cell.clearContents(_CONTENTS)
 
-        return Item(box, len("".join(text.split())), remove)
+        return Item((box,), len("".join(text.split())), remove)
 
     def _object_item(self, sheet: Any, name: str) -> Item | dict[str, Any]:  # noqa: ANN401
         for shape in shapes_of(sheet.DrawPage):
@@ -135,7 +135,7 @@ class SheetPrinter:
         left, top = place["left_mm"] - tile.left_mm, place["top_mm"] - tile.top_mm
         page = self._page_of(tile)
         box = Box(page, left, top, left + place["width_mm"], top + place["height_mm"])
-        return Item(box, 0, lambda: sheet.DrawPage.remove(shape))
+        return Item((box,), 0, lambda: sheet.DrawPage.remove(shape))
 
     def _box(self, tile: _Tile, position: Any, size: Any) -> Box:  # noqa: ANN401 - UNO has no types
         left, top = position.X / 100 - tile.left_mm, position.Y / 100 - tile.top_mm
@@ -228,9 +228,9 @@ class SheetPrinter:
         texts = []
         with pypdfium2.PdfDocument(self._path) as pdf:
             for item in items:
-                page = pdf[self._order[self._tiles[item.box.page]]]
+                page = pdf[self._order[self._tiles[item.boxes[0].page]]]
                 height = page.get_height()
-                box = item.box
+                box = item.boxes[0]
                 texts.append(
                     page.get_textpage().get_text_bounded(
                         left=points_of(box.left),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from images.renderer.program.errors import DocumentError
-from images.renderer.program.pages import CONTRAST, Box, Change, change_in
+from images.renderer.program.pages import CONTRAST, Box, Change, change_in, page_box
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,20 +27,26 @@ class Item:
     """Something that may be seen.
 
     Attributes:
-        box: where it should be.
+        boxes: where it should be, in any of them; empty if that is unknown.
         characters: number of characters without spaces; 0 for objects without text.
         remove: removes it from the document without moving other things.
     """
 
-    box: Box
+    boxes: tuple[Box, ...]
     characters: int
     remove: Callable[[], None]
+    drawn: str = ""
+
+    def overlaps(self, other: Item) -> bool:
+        """Return whether two items may change the same place."""
+        if not self.boxes or not other.boxes:
+            return True
+        return any(box.overlaps(taken) for box in self.boxes for taken in other.boxes)
 
 
 def undecided(reason: str, *, is_found: bool = True) -> dict[str, Any]:
     """Return the row of an item that is not seen, without a rendering."""
-    row = _row(Change(), None, reason)
-    return {**row, "is_found": is_found, "drawn": ""}
+    return {**_row(Change(), None, reason), "is_found": is_found}
 
 
 def decide_items(
@@ -66,11 +72,40 @@ def decide_items(
         after = render()
         for number in group:
             item = items[number]
-            change = change_in(before, after, item.box)
-            reason = _reason_unseen(item, change)
-            rows[number] = _row(change, item.box, reason)
+            boxes = item.boxes or tuple(page_box(*page) for page in enumerate(before))
+            changes = [(change_in(before, after, box), box) for box in boxes]
+            change, box = max(changes, key=lambda row: row[0].pixels, default=(Change(), None))
+            rows[number] = _row(change, box, _reason_unseen(item, change), item.drawn)
         before = after
     return rows
+
+
+def decide_mixed(
+    items: Sequence[Item | dict[str, Any]],
+    before: Sequence[Image],
+    render: Callable[[], list[Image]],
+) -> list[dict[str, Any]]:
+    """Return the rows of items, some of which are rows already, because they need no rendering.
+
+    The other arguments, and errors, are those of `decide_items`.
+    """
+    to_decide = [item for item in items if isinstance(item, Item)]
+    rows = iter(decide_items(to_decide, before, render))
+    return [next(rows) if isinstance(item, Item) else item for item in items]
+
+
+def split_items(asked: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the asked texts, and the other asked items."""
+    texts = [row for row in asked if row["kind"] == "text"]
+    return texts, [row for row in asked if row["kind"] != "text"]
+
+
+def merge_rows(
+    asked: list[dict[str, Any]], texts: list[dict[str, Any]], others: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the rows of texts and others in the order in which they were asked for."""
+    text, other = iter(texts), iter(others)
+    return [next(text) if row["kind"] == "text" else next(other) for row in asked]
 
 
 def _groups(items: Sequence[Item]) -> list[list[int]]:
@@ -78,7 +113,7 @@ def _groups(items: Sequence[Item]) -> list[list[int]]:
     groups: list[list[int]] = []
     for number, item in enumerate(items):
         for group in groups:
-            if not any(items[other].box.overlaps(item.box) for other in group):
+            if not any(items[other].overlaps(item) for other in group):
                 group.append(number)
                 break
         else:
@@ -104,7 +139,7 @@ def _reason_unseen(item: Item, change: Change) -> str:
     return ""
 
 
-def _row(change: Change, box: Box | None, reason: str) -> dict[str, Any]:
+def _row(change: Change, box: Box | None, reason: str, drawn: str = "") -> dict[str, Any]:
     return {
         "is_found": True,
         "is_shown": not reason,
@@ -114,5 +149,5 @@ def _row(change: Change, box: Box | None, reason: str) -> dict[str, Any]:
         "height_px": change.height_px,
         "contrast": change.contrast,
         "page": None if box is None else box.page,
-        "drawn": "",
+        "drawn": drawn,
     }
