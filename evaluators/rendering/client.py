@@ -80,6 +80,11 @@ class DocumentViews:
         """Start the renderers that stand by, in the background."""
         self._pool.warm()
 
+    def prepare(self) -> None:
+        """Start the renderers that stand by, and wait until they are ready."""
+        self._pool.warm()
+        self._pool.wait_until_warm()
+
     def close(self) -> None:
         """End the renderers that stand by."""
         self._pool.close()
