@@ -98,7 +98,7 @@ def make_text(title: str) -> bytes:
         for _ in range(_PARAGRAPHS_PER_PAGE):
             document.add_paragraph(_SENTENCE * 4)
         if number < PAGES - 1:
-            document.add_page_break()
+            document.add_page_break()  # type: ignore[no-untyped-call]
     return _saved(document.save)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
+import threading
 from typing import TYPE_CHECKING, cast
 
 from docker.errors import APIError, NotFound
@@ -58,9 +58,8 @@ def open_renderer(image: str, state_dir: Path) -> ExecTransport:
     _log.debug("renderer %s started from %s", container.short_id, image)
 
     def end() -> None:
-        with contextlib.suppress(APIError, RequestException):
-            _remove(container)
-        client.close()
+        # The engine takes a fraction of a second, which the view need not wait for.
+        threading.Thread(target=_remove, args=(client, container), daemon=True).start()
 
     return ExecTransport(cast("Stream", stream), end)
 
@@ -84,6 +83,13 @@ def _create(client: DockerClient, image: str, state_dir: Path) -> Container:
     )
 
 
-def _remove(container: Container) -> None:
-    with contextlib.suppress(NotFound):
+def _remove(client: DockerClient, container: Container) -> None:
+    """Remove a container, which removes itself when it ends."""
+    try:
         container.remove(force=True)
+    except NotFound:
+        pass
+    except (APIError, RequestException) as exc:
+        _log.debug("renderer %s: %s", container.short_id, exc)
+    finally:
+        client.close()

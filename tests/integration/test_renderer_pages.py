@@ -107,6 +107,17 @@ def test_texts_of_a_text_document_that_are_not_seen(views: DocumentViews) -> Non
     assert seen == ["plain words", "foot words"]
 
 
+def test_a_text_of_several_lines_is_seen(views: DocumentViews) -> None:
+    document = docx.Document()
+    text = "lorem ipsum dolor sit amet " * 12
+    document.add_paragraph(text)
+    out = io.BytesIO()
+    document.save(out)
+    items = (TextItem(text=text.strip()),)
+    (row,) = views.view(out.getvalue(), ViewRequest(suffix="docx", shown=items)).view.shown
+    assert (row.is_shown, row.reason) == (True, "")
+
+
 def test_a_presentation(views: DocumentViews) -> None:
     deck = pptx.Presentation()
     slide = deck.slides.add_slide(deck.slide_layouts[1])
@@ -152,14 +163,15 @@ BT /F 14 Tf 900 Ts 20 130 Td (risen words) Tj 0 Ts ET
 BT /F 14 Tf 20 90 Td (twice words) Tj ET BT /F 14 Tf 20 90 Td (twice words) Tj ET
 BT /F 14 Tf 3 Tr 20 70 Td (traced words) Tj 0 Tr ET
 BT /F 14 Tf 20 50 Td (covered words) Tj ET 1 g 10 45 120 20 re f 0 g
+BT /F 14 Tf 20 10 Td (Unpaid) Tj ET 1 g BT /F 14 Tf 20 10 Td (Paid) Tj ET 0 g
 /X Do"""
 
 
 def test_texts_of_a_pdf_that_are_not_seen(views: DocumentViews) -> None:
     names = ("plain", "white", "risen", "layer", "twice", "traced", "covered", "nested", "absent")
-    texts = [f"{name} words" for name in names]
+    texts = [*(f"{name} words" for name in names), "Unpaid", "Paid"]
     seen = shown_texts(views, pdf_file(CONTENT), "pdf", *texts)
-    assert seen == ["plain words", "twice words", "nested words"]
+    assert seen == ["plain words", "twice words", "nested words", "Unpaid"]
 
 
 def test_a_pdf_and_its_fields(views: DocumentViews) -> None:

@@ -7,6 +7,7 @@ removed, and nothing else moves.
 from __future__ import annotations
 
 import ctypes
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pypdfium2
@@ -14,7 +15,7 @@ from PIL import Image
 from pypdfium2 import raw
 
 from images.renderer.program.errors import DocumentError
-from images.renderer.program.pages import MAX_PAGES, Box, mm_of, render_page
+from images.renderer.program.pages import CONTRAST, MAX_PAGES, Box, change_in, mm_of, render_page
 from images.renderer.program.visibility import Item, decide_items, undecided
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class DrawnTexts:
         except pypdfium2.PdfiumError as exc:
             raise DocumentError(f"pdfium: {exc}") from exc
         self._pages: dict[int, Any] = {}
+        self._alone: list[Any] = []
         self._contents: dict[int, Any] = {}
         self._owners: dict[int, dict[int, tuple[Any, Any]]] = {}
 
@@ -68,6 +70,25 @@ class DrawnTexts:
         ]
 
     def _item(self, text: str, page: int | None) -> Item | None:
+        boxes, objects = self._locate(text, page)
+        if not boxes:
+            return None
+
+        removed: dict[int, list[Any]] = {}
+
+        def remove() -> None:
+            for (number, _), drawn in objects.items():
+                for same in self._copies(number, drawn):
+                    if self._remove(number, same):
+                        removed.setdefault(number, []).append(same)
+
+        def ink(box: Box, contrast: int) -> int:
+            return self._ink(box, contrast, removed.pop(box.page, []))
+
+        return Item(tuple(boxes), len("".join(text.split())), remove, text, ink)
+
+    def _locate(self, text: str, page: int | None) -> tuple[list[Box], dict[tuple[int, int], Any]]:
+        """Return the boxes of a text, and its objects by page and address."""
         count = min(len(self._pdf), MAX_PAGES)
         wanted = range(count) if page is None else [page] if page < count else []
         boxes: list[Box] = []
@@ -79,15 +100,29 @@ class DrawnTexts:
                     drawn = raw.FPDFText_GetTextObject(self._content(number), index)
                     if drawn:
                         objects[number, _address(drawn)] = drawn
-        if not boxes:
-            return None
+        return boxes, objects
 
-        def remove() -> None:
-            for (number, _), drawn in objects.items():
-                for same in self._copies(number, drawn):
-                    self._remove(number, same)
+    def _ink(self, box: Box, contrast: int, removed: list[Any]) -> int:
+        """Draw removed objects alone, in black on white; return the visible pixels in a box.
 
-        return Item(tuple(boxes), len("".join(text.split())), remove, text)
+        Args:
+            box: the box.
+            contrast: the contrast that the text has on its page, 0 to 255, at which fewer pixels of
+                the edges of letters are visible.
+            removed: objects of the box's page, not nested in forms; given to a new page.
+        """
+        if not removed:
+            return 0
+        page = self._page(box.page)
+        alone = self._pdf.new_page(*page.get_size())
+        blank = render_page(alone)
+        for drawn in removed:
+            raw.FPDFPageObj_SetFillColor(drawn, 0, 0, 0, 255)
+            raw.FPDFPage_InsertObject(alone, drawn)
+        self._alone.append(alone)
+        least = max(1, round(CONTRAST * 255 / max(contrast, 1)))
+        white = replace(box, page=0)
+        return change_in([blank], [render_page(alone)], white, least).pixels
 
     def _page(self, number: int) -> Any:  # noqa: ANN401 - pypdfium2 has no types
         if number not in self._pages:
@@ -122,16 +157,21 @@ class DrawnTexts:
             )
         return boxes
 
-    def _remove(self, number: int, drawn: Any) -> None:  # noqa: ANN401 - pypdfium2 has no types
-        """Remove a text object from its page, or from the form that it is nested in."""
+    def _remove(self, number: int, drawn: Any) -> bool:  # noqa: ANN401 - pypdfium2 has no types
+        """Remove a text object from its page, or from the form that it is nested in.
+
+        Returns:
+            Whether it was on the page itself, whose coordinates are then its own.
+        """
         owners = self._owners_on(number)
         if _address(drawn) not in owners:
-            return
+            return False
         _, owner = owners.pop(_address(drawn))
         if owner is None:
             raw.FPDFPage_RemoveObject(self._page(number), drawn)
         else:
             raw.FPDFFormObj_RemoveObject(owner, drawn)
+        return owner is None
 
     def _copies(self, number: int, drawn: Any) -> list[Any]:  # noqa: ANN401
         """Return a text object and those with the same text in the same place.

@@ -112,8 +112,17 @@ def encode_png(picture: Image.Image) -> bytes:
     return out.getvalue()
 
 
-def change_in(before: Sequence[Image.Image], after: Sequence[Image.Image], box: Box) -> Change:
-    """Return how the pages differ in a box."""
+def change_in(
+    before: Sequence[Image.Image], after: Sequence[Image.Image], box: Box, least: int = CONTRAST
+) -> Change:
+    """Return how the pages differ in a box.
+
+    Args:
+        before: pages.
+        after: the same pages later.
+        box: the box.
+        least: least change of a colour channel of the pixels that count.
+    """
     if box.page >= len(before):
         return Change()
     old = before[box.page].crop(_pixels(box))
@@ -124,7 +133,7 @@ def change_in(before: Sequence[Image.Image], after: Sequence[Image.Image], box: 
     if 0 in old.size:
         return Change()
     difference = reduce(ImageChops.lighter, ImageChops.difference(old, new).split())
-    seen = difference.point(lambda value: 255 if value >= CONTRAST else 0)
+    seen = difference.point(lambda value: 255 if value >= least else 0)
     bounds = seen.getbbox() or (0, 0, 0, 0)
     return Change(
         pixels=seen.histogram()[255],

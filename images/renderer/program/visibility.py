@@ -18,6 +18,9 @@ MAX_PASSES = 12
 PIXELS_PER_CHARACTER = 4.0
 """Least changed pixels of each character of a text, at 96 dpi; 10 pt text has about 20."""
 MIN_TEXT_HEIGHT_PX = 4
+MIN_SHARE = 0.7
+"""Least share of a text's pixels that must change; less is covered, cut, or lost in other text."""
+_TOO_LITTLE = "too little of it is drawn"
 MIN_OBJECT_PX = 12
 """Least width and height of the change by an object without text."""
 
@@ -30,12 +33,16 @@ class Item:
         boxes: where it should be, in any of them; empty if that is unknown.
         characters: number of characters without spaces; 0 for objects without text.
         remove: removes it from the document without moving other things.
+        drawn: its text, if it is known.
+        ink: once it is removed, returns the pixels that it would change in a box, alone on the page
+            and with a contrast; None if that is unknown.
     """
 
     boxes: tuple[Box, ...]
     characters: int
     remove: Callable[[], None]
     drawn: str = ""
+    ink: Callable[[Box, int], int] | None = None
 
     def overlaps(self, other: Item) -> bool:
         """Return whether two items may change the same place."""
@@ -75,7 +82,12 @@ def decide_items(
             boxes = item.boxes or tuple(page_box(*page) for page in enumerate(before))
             changes = [(change_in(before, after, box), box) for box in boxes]
             change, box = max(changes, key=lambda row: row[0].pixels, default=(Change(), None))
-            rows[number] = _row(change, box, _reason_unseen(item, change), item.drawn)
+            total = sum(found.pixels for found, _ in changes)
+            reason = _reason_unseen(item, change, total)
+            if box and item.ink and not reason:
+                ink = item.ink(box, change.contrast)
+                reason = _TOO_LITTLE if change.pixels < MIN_SHARE * ink else ""
+            rows[number] = _row(change, box, reason, item.drawn)
         before = after
     return rows
 
@@ -123,8 +135,14 @@ def _groups(items: Sequence[Item]) -> list[list[int]]:
     return groups
 
 
-def _reason_unseen(item: Item, change: Change) -> str:
-    """Return why an item is not seen; empty if it is."""
+def _reason_unseen(item: Item, change: Change, total: int) -> str:
+    """Return why an item is not seen; empty if it is.
+
+    Args:
+        item: the item.
+        change: the change in the box where it is largest.
+        total: number of changed pixels of all boxes, such as the lines of a text.
+    """
     if change.contrast == 0:
         return "removing it changes nothing"
     if change.contrast < CONTRAST:
@@ -132,8 +150,8 @@ def _reason_unseen(item: Item, change: Change) -> str:
     if item.characters:
         if change.height_px < MIN_TEXT_HEIGHT_PX:
             return "it is too small to read"
-        if change.pixels < PIXELS_PER_CHARACTER * item.characters:
-            return "too little of it is drawn"
+        if total < PIXELS_PER_CHARACTER * item.characters:
+            return _TOO_LITTLE
     elif min(change.height_px, change.width_px) < MIN_OBJECT_PX:
         return "it is too small to see"
     return ""
