@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import openpyxl
 import pytest
 from openpyxl.chart import BarChart, Reference
+from openpyxl.comments import Comment
 from openpyxl.styles import Font, PatternFill
 from openpyxl.worksheet.datavalidation import DataValidation
 
@@ -92,9 +93,9 @@ def test_the_view_has_what_the_sheet_shows(views: DocumentViews) -> None:
     sheet["A1"].font = Font(bold=True, size=14, color="FFFF0000", name="Liberation Sans")
     sheet["A1"].fill = PatternFill("solid", fgColor="FFFFFF00")
     sheet.merge_cells("D1:E2")
-    sheet["D1"] = "merged"
     sheet.row_dimensions[3].hidden = True
     sheet.freeze_panes = "B2"
+    sheet["A2"].comment = Comment("My note", "me")
     rule = DataValidation(type="list", formula1='"a,b"')
     sheet.add_data_validation(rule)
     rule.add("C2")
@@ -132,6 +133,7 @@ def test_the_view_has_what_the_sheet_shows(views: DocumentViews) -> None:
     assert tab.hidden_rows == (2,)
     assert (tab.frozen_rows, tab.frozen_columns) == (1, 1)
     assert tab.validations[0].ranges == ("C2",)
+    assert [(note.row, note.column, note.text) for note in tab.comments] == [(1, 0, "My note")]
     assert (tab.charts[0].title, tab.charts[0].series[0].values) == ("Prices", (41.5,))
 
 

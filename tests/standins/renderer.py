@@ -83,3 +83,8 @@ def real_views(folder: Path) -> DocumentViews:
         return open_views(settings)
     except (ImageError, RequirementError) as exc:
         pytest.skip(str(exc))
+
+
+def renderer_state_dir(folder: Path) -> Path:
+    """Return the state folder that marks the containers of `real_views`."""
+    return folder if TAG else get_settings().state_dir

@@ -151,6 +151,15 @@ class Validation(ViewModel):
     is_refusing: bool
 
 
+class Comment(ViewModel):
+    """A comment of a cell; row and column from 0."""
+
+    row: int
+    column: int
+    text: str
+    author: str
+
+
 class Sheet(ViewModel):
     """A sheet.
 
@@ -169,6 +178,7 @@ class Sheet(ViewModel):
         validations: validity rules.
         charts: charts.
         pivot_tables: pivot tables.
+        comments: comments of cells.
     """
 
     name: str
@@ -185,6 +195,7 @@ class Sheet(ViewModel):
     validations: tuple[Validation, ...]
     charts: tuple[Chart, ...]
     pivot_tables: tuple[PivotTable, ...]
+    comments: tuple[Comment, ...]
 
     def cell(self, name: str) -> Cell | None:
         """Return a filled cell by name, such as ``B3``; None if it is empty."""

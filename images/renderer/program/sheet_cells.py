@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from images.renderer.program.office import Office
 
-MAX_CELLS = 2_000_000
+MAX_CELLS = 500_000
 """Cells of the used rectangle, empty ones included."""
 MAX_FILLED_CELLS = 50_000
 MAX_FORMATS = 2_000

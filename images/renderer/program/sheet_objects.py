@@ -1,4 +1,4 @@
-"""Charts and pivot tables of a sheet."""
+"""Charts, pivot tables and comments of a sheet."""
 
 from __future__ import annotations
 
@@ -90,6 +90,21 @@ def read_pivot_tables(sheet: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - UNO
     """Return the pivot tables of a sheet."""
     tables = sheet.getDataPilotTables()
     return [_pivot_table(tables.getByIndex(number)) for number in range(tables.Count)]
+
+
+def read_comments(sheet: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - UNO has no types
+    """Return the comments of a sheet's cells."""
+    comments = sheet.Annotations
+    found = [comments.getByIndex(number) for number in range(min(comments.Count, MAX_OBJECTS))]
+    return [
+        {
+            "row": comment.Position.Row,
+            "column": comment.Position.Column,
+            "text": comment.String,
+            "author": comment.Author,
+        }
+        for comment in found
+    ]
 
 
 def _pivot_table(table: Any) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from images.renderer.program.errors import DocumentError
 from images.renderer.program.pages import Reply
 from images.renderer.program.sheet_cells import read_cells
-from images.renderer.program.sheet_objects import read_charts, read_pivot_tables
+from images.renderer.program.sheet_objects import read_charts, read_comments, read_pivot_tables
 from images.renderer.program.sheet_perturbation import perturb
 from images.renderer.program.sheet_print import SheetPrinter
 
@@ -67,4 +67,5 @@ def _view_sheet(office: Office, document: Any, sheet: Any, number: int) -> dict[
         **read_cells(office, document, sheet, number),
         "charts": read_charts(sheet),
         "pivot_tables": read_pivot_tables(sheet),
+        "comments": read_comments(sheet),
     }
