@@ -86,7 +86,7 @@ def shown_cells(views: DocumentViews, book: Book, *cells: str) -> list[Shown]:
 def test_the_view_has_what_the_sheet_shows(views: DocumentViews) -> None:
     book = workbook()
     sheet = book["S"]
-    sheet.append(["Item", "Price", "Note"])
+    sheet.append(["Item", "Price", "Note", "merged"])
     sheet.append(["ä", 41.5, True])
     sheet.append(['=UPPER("straße")', '=COUNTIF(B2:B2,">1")', "=1/0"])
     sheet["B2"].number_format = '"12"'

@@ -66,13 +66,20 @@ def _viewer_of(suffix: str) -> Callable[[Office, bytes, dict[str, Any]], Reply]:
 
 def _answer(office: Office, header: dict[str, Any], parts: list[bytes]) -> bytes:
     try:
-        reply = _viewer_of(header["suffix"])(office, parts[0], header)
+        return _encode(_viewer_of(header["suffix"])(office, parts[0], header))
     except DocumentError as exc:
         return framing.encode({"error": str(exc)})
     except _UnoException as exc:
         return framing.encode({"error": f"LibreOffice: {exc.Message or type(exc).__name__}"})
-    view = json.dumps({"version": framing.VERSION, **reply.view}, ensure_ascii=True).encode()
-    return framing.encode({"error": ""}, [view, *reply.pages])
+
+
+def _encode(reply: Reply) -> bytes:
+    text = json.dumps({"version": framing.VERSION, **reply.view}, ensure_ascii=False)
+    # Half a surrogate pair, which documents may hold, is not Unicode.
+    parts = [text.encode(errors="replace"), *reply.pages]
+    if sum(map(len, parts)) > framing.MAX_PARTS_BYTES:
+        raise DocumentError("Its view is too large.")
+    return framing.encode({"error": ""}, parts)
 
 
 if __name__ == "__main__":
