@@ -17,7 +17,7 @@ from evaluators.rendering.request import ViewRequest
 from evaluators.rendering.views.sheets import SheetsView
 from foundation.clock import wait_until
 from provisioning.container_names import LABEL_STATE
-from tests.standins.renderer import real_views, renderer_state_dir
+from tests.standins.renderer import real_views
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +43,7 @@ def views(folder: Path) -> Iterator[DocumentViews]:
 
 
 def renderers(folder: Path) -> list[Container]:
-    label = f"{LABEL_STATE}={renderer_state_dir(folder)}"
+    label = f"{LABEL_STATE}={folder}"
     client = docker.from_env()
     try:
         found = client.containers.list(all=True, filters={"label": [label, LABEL_RENDERER]})

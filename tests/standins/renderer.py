@@ -6,12 +6,13 @@ import contextlib
 import os
 import socket
 import threading
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from evaluators.rendering.cache import ViewCache
-from evaluators.rendering.client import DocumentViews, open_views
+from evaluators.rendering.client import DocumentViews
 from evaluators.rendering.container import open_renderer
 from evaluators.rendering.pool import RendererPool
 from evaluators.rendering.process import RendererProcess
@@ -72,19 +73,25 @@ class StandInRenderer:
 
 
 def real_views(folder: Path) -> DocumentViews:
-    """Return views by this appliance's renderer; skip the test if its image does not exist."""
-    if TAG:
-        start = lambda: RendererProcess(open_renderer(TAG, folder))  # noqa: E731
-        return DocumentViews(TAG, RendererPool(start), ViewCache(folder / "views"))
-    settings = get_settings()
+    """Return views by this appliance's renderer, without earlier ones; skip the test if it is not built.
+
+    Args:
+        folder: for the cache; also marks the containers, as their state folder.
+    """
+    tag = TAG or _built()
+    start = partial(_start, tag, folder)
+    return DocumentViews(tag, RendererPool(start), ViewCache(folder / "views"))
+
+
+def _start(tag: str, folder: Path) -> RendererProcess:
+    return RendererProcess(open_renderer(tag, folder))
+
+
+def _built() -> str:
+    builder = Builder(get_settings())
     try:
         if IS_UP:
-            Builder(settings).ensure("renderer", repair=True)
-        return open_views(settings)
+            builder.ensure("renderer", repair=True)
+        return str(builder.find("renderer").tag)
     except (ImageError, RequirementError) as exc:
         pytest.skip(str(exc))
-
-
-def renderer_state_dir(folder: Path) -> Path:
-    """Return the state folder that marks the containers of `real_views`."""
-    return folder if TAG else get_settings().state_dir
