@@ -28,7 +28,7 @@ help: ## Show this help.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
 
 up: ## Set up and start the appliance, then run one scored trial.
-	@sh $(SETUP)/rights.sh
+	@sh $(SETUP)/supported.sh
 	@sh $(SETUP)/host.sh $${YES:+--yes}
 	@sh $(SETUP)/venv.sh $(VENV) requirements.lock
 	@$(BIN)/mesocosm up $${YES:+--yes} $(UPFLAGS)
@@ -40,6 +40,7 @@ status: ## Show machines and services.
 	@$(BIN)/mesocosm status
 
 setup: ## Install test requirements: system packages and the Python environment.
+	@sh $(SETUP)/supported.sh
 	@sh $(SETUP)/host.sh --test $${YES:+--yes}
 	@sh $(SETUP)/venv.sh $(VENV) requirements.lock requirements-dev.lock
 

@@ -1,1 +1,1 @@
-"""The appliance: base library, command line, doctor and bring-up."""
+"""The appliance: command line, bring-up, services, doctor, benchmarks."""

@@ -31,7 +31,7 @@ from foundation.settings import get_settings
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from controller.spec.agent import Record
+    from controller.specification.agent import Record
 
 _PROGRAM = "job"
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from controller.agents.registry import AgentOptions, make_driver
+from controller.agents.registry import make_driver
 from controller.executors.messages import AgentActs, Forked, Stepped
-from controller.planning import resume_plan
+from controller.planning import suite_for
 from controller.store.runs import RunFolder
-from controller.wiring import open_fleet, open_suite_of, trials_of
+from controller.wiring import open_fleet, open_suite_of, open_trials
 from foundation.errors import StoreError
 
 if TYPE_CHECKING:
@@ -49,19 +49,10 @@ def execute_order(
         raise StoreError(f"The specification of {sink.spec.run} is not that of the job.")
     tasks = tuple(task for task in sink.spec.tasks if task.id == job.task)
     spec = sink.spec.model_copy(update={"tasks": tasks})
-    model = access.model
-    options = AgentOptions(
-        model=model.name,
-        base_url=model.base_url,
-        extra=model.extra,
-        image_scale=model.image_scale,
-    )
-    plan = resume_plan(
-        spec, open_suite_of(spec, access.suite), lambda agent: make_driver(agent, options)
-    )
-    plan = replace(plan, driver=_Reported(plan.driver, report))
-    fleet = open_fleet(access.fleet, settings, refill=lambda spec: report(Forked.of(spec)))
-    return trials_of(plan, fleet, settings).run_job(
+    suite = suite_for(spec, open_suite_of(spec, access.suite))
+    driver = _Reported(make_driver(spec.only_agent, access.model), report)
+    fleet = open_fleet(access.fleet, settings, refill=lambda need: report(Forked.of(need)))
+    return open_trials(spec, suite, driver, fleet, settings).run_job(
         job, sink, cancel=cancel, on_step=lambda steps: report(Stepped(steps=steps))
     )
 

@@ -1,16 +1,15 @@
-"""Convert a plan of a run to a specification, and back for `mesocosm resume`."""
+"""Specify runs, and check that what a run was specified with is still the same."""
 
 from __future__ import annotations
 
 import importlib.metadata
 import logging
-from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from controller.selection import with_limits
-from controller.spec.agent import Member, agent_name
-from controller.spec.run import (
+from controller.specification.agent import Member
+from controller.specification.run import (
     BudgetSpec,
     CodeSpec,
     LimitsSpec,
@@ -19,7 +18,6 @@ from controller.spec.run import (
     SuiteSpec,
     TaskSpec,
 )
-from controller.store.runs import Store
 from evaluators.loading.suite import BUILTIN
 from evaluators.model.oracle import SetupStep, WaitFor
 from evaluators.model.suite_files import digest_files
@@ -34,13 +32,10 @@ from images.recipe_digest import portable_recipe_digest
 from provisioning.registry import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
+    from collections.abc import Collection, Iterable, Mapping
 
-    from controller.episode.trial import Driver
-    from controller.spec.agent import AgentSpec
-    from controller.spec.run import FleetName, KeepPolicy, Order
-    from controller.store.runs import RunFolder
+    from controller.specification.agent import AgentSpec
+    from controller.specification.run import FleetName, KeepPolicy, Order
     from evaluators.catalogue import Tools, Vocabulary
     from evaluators.loading.suite import Suite
     from evaluators.model.task import Task
@@ -59,111 +54,81 @@ _KNOWN_PARTS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """The configuration of a run.
+def specify_run(  # noqa: PLR0913 - everything that a run can be told
+    suite: Suite,
+    agent: AgentSpec,
+    *,
+    tasks: Collection[str] = (),
+    repeats: int = 1,
+    retries: int = 0,
+    seed: int = 0,
+    order: Order = "suite",
+    observation: ObservationSpec | None = None,
+    limits: LimitsSpec | None = None,
+    budget: BudgetSpec | None = None,
+    recording_hz: float = 0.0,
+    images: Mapping[str, str] | None = None,
+    keep_end_state: KeepPolicy = "none",
+    fleet: FleetName = "",
+    clock: Clock = SYSTEM_CLOCK,
+    run: str = "",
+) -> RunSpec:
+    """Return the specification of a new run of one agent.
 
-    Attributes:
-        suite: the suite of the tasks.
+    Args:
+        suite: the suite of the tasks, in which `limits` already apply.
         agent: the agent that tries them.
-        driver: runs the agent.
         tasks: task ids; all by default.
         repeats: trials per task.
         retries: further attempts at a trial whose machines or model failed.
         seed: determines everything random.
         order: the order in which trials start.
-        budget: limit for all attempts together.
-        with_trees: whether observations include accessibility trees.
-        feedback: how much agents learn about their progress.
-        video_hz: recorded frames per second of each screen; 0 records none.
-        images: recipe digest of each kind of machine.
+        observation: what agents receive in addition to screenshots.
         limits: limits that replace those of the suite's tasks.
+        budget: limit for all attempts together.
+        recording_hz: recorded frames per second of each screen; 0 records none.
+        images: recipe digest of each kind of machine.
         keep_end_state: the trials whose machines are kept as they were at the end.
         fleet: the fleet that provides the machines.
-    """
-
-    suite: Suite
-    agent: AgentSpec
-    driver: Driver
-    tasks: tuple[str, ...] = ()
-    repeats: int = 1
-    retries: int = 0
-    seed: int = 0
-    with_trees: bool = False
-    feedback: Literal["none", "hints", "nodes"] = "none"
-    video_hz: float = 0.0
-    images: Mapping[str, str] | None = None
-    limits: LimitsSpec = field(default_factory=LimitsSpec)
-    order: Order = "suite"
-    budget: BudgetSpec = field(default_factory=BudgetSpec)
-    keep_end_state: KeepPolicy = "none"
-    fleet: FleetName = ""
-
-    @property
-    def agent_name(self) -> str:
-        """The agent's name in results."""
-        return agent_name(self.agent)
-
-    @property
-    def needs(self) -> set[ResourceSpec]:
-        """What the tasks need."""
-        names = self.tasks or tuple(task.id for task in self.suite.tasks)
-        return {spec for name in names for spec in self.suite.task(name).roles.values()}
-
-
-def create_run(plan: Plan, runs_dir: Path, *, clock: Clock = SYSTEM_CLOCK) -> RunFolder:
-    """Check a plan and create the folder of its run.
-
-    Args:
-        plan: the run's plan.
-        runs_dir: the folder of all runs.
-        clock: provides the run's timestamp.
-
-    Raises:
-        UnknownNameError: the suite has no such task.
-        StoreError: the folder cannot be created.
-    """
-    return Store(runs_dir).create(specify_run(plan, clock=clock))
-
-
-def specify_run(plan: Plan, *, clock: Clock = SYSTEM_CLOCK, run: str = "") -> RunSpec:
-    """Return the specification of a new run.
-
-    Args:
-        plan: the run's plan.
         clock: provides the timestamp.
         run: the run's id; a new one by default.
 
     Raises:
         UnknownNameError: the suite has no such task.
     """
-    known = plan.suite.vocabulary
-    names = plan.tasks or tuple(task.id for task in plan.suite.tasks)
-    tasks = [plan.suite.task(name) for name in dict.fromkeys(names)]
+    known = suite.vocabulary
+    names = tasks or tuple(task.id for task in suite.tasks)
     digester = SourceDigester()
     return RunSpec(
         run=run or new_run_id(clock),
         started_s=clock.now_s(),
-        suite=_specify_suite(plan.suite),
-        agents=(Member(agent=plan.agent),),
-        tasks=tuple(specify_task(task, known, digester) for task in tasks),
-        repeats=plan.repeats,
-        retries=plan.retries,
-        seed=plan.seed,
-        order=plan.order,
+        suite=_specify_suite(suite),
+        agents=(Member(agent=agent),),
+        tasks=tuple(
+            specify_task(suite.task(name), known, digester) for name in dict.fromkeys(names)
+        ),
+        repeats=repeats,
+        retries=retries,
+        seed=seed,
+        order=order,
         evaluators=digester.digest_modules(
             tool.mark.function for tools in known.evaluators.values() for tool in tools.values()
         ),
         action_space=_action_space_digest(known.actions or {}),
-        observation=ObservationSpec(trees=plan.with_trees, feedback=plan.feedback),
-        limits=plan.limits,
-        budget=plan.budget,
-        images=dict(plan.images or {}),
+        observation=observation or ObservationSpec(),
+        limits=limits or LimitsSpec(),
+        budget=budget or BudgetSpec(),
+        images=dict(images or {}),
         code=code_version(),
-        recording_hz=plan.video_hz,
-        keep_end_state=plan.keep_end_state,
-        fleet=plan.fleet,
+        recording_hz=recording_hz,
+        keep_end_state=keep_end_state,
+        fleet=fleet,
     )
+
+
+def needs_of(spec: RunSpec, suite: Suite) -> set[ResourceSpec]:
+    """Return what the tasks of a run need."""
+    return {need for task in spec.tasks for need in suite.task(task.id).roles.values()}
 
 
 def _specify_suite(suite: Suite) -> SuiteSpec:
@@ -212,39 +177,15 @@ def specify_task(task: Task, known: Vocabulary, digester: SourceDigester) -> Tas
     )
 
 
-def resume_plan(spec: RunSpec, suite: Suite, make_driver: Callable[[AgentSpec], Driver]) -> Plan:
-    """Rebuild the plan that a run was created from.
-
-    Args:
-        spec: the run's specification.
-        suite: the run's suite.
-        make_driver: see `controller.agents.registry.make_driver`.
+def suite_for(spec: RunSpec, suite: Suite) -> Suite:
+    """Return a suite with a run's limits, after checking that the run's tasks are still the same.
 
     Raises:
-        UsageError: the run has several members, a task has changed, or the agent cannot be
-            recreated as it was.
-        SpecError: the agent's script cannot be read.
+        UsageError: a task has changed, or is no longer in the suite.
     """
     suite = with_limits(suite, spec.limits)
     _require_same_tasks(spec, suite)
-    return Plan(
-        suite=suite,
-        agent=spec.only_agent,
-        driver=make_driver(spec.only_agent),
-        tasks=tuple(task.id for task in spec.tasks),
-        repeats=spec.repeats,
-        retries=spec.retries,
-        seed=spec.seed,
-        with_trees=spec.observation.trees,
-        feedback=spec.observation.feedback,
-        video_hz=spec.recording_hz,
-        images=spec.images,
-        limits=spec.limits,
-        order=spec.order,
-        budget=spec.budget,
-        keep_end_state=spec.keep_end_state,
-        fleet=spec.fleet,
-    )
+    return suite
 
 
 def _require_same_tasks(spec: RunSpec, suite: Suite) -> None:

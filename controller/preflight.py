@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from controller.agents.custom.command import require_starting
 from controller.models.preflight import require_answering, require_usable
 from controller.models.specification import read_settings, registered_settings, specified_settings
-from controller.spec.agent import CommandSpec, ModelClientSpec, RegisteredSpec
+from controller.specification.agent import CommandSpec, ModelClientSpec, RegisteredSpec
 from foundation.errors import MesocosmError, RequirementError
 from provisioning.fleet.allocation import memory_mib
 from provisioning.fleet.memory_guard import LOW_MIB
@@ -18,8 +18,8 @@ from provisioning.fleet.memory_guard import LOW_MIB
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from controller.agents.registry import AgentOptions
-    from controller.planning import Plan
+    from controller.specification.model_choice import ModelChoice
+    from controller.specification.run import RunSpec
     from foundation.settings import Settings
     from provisioning.protocols import Json
 
@@ -51,31 +51,31 @@ class Finding:
 
 
 def examine(
-    plan: Plan,
-    options: AgentOptions,
+    spec: RunSpec,
+    model: ModelChoice,
     settings: Settings,
     machines: Callable[[], None] | None = None,
 ) -> Iterator[Finding]:
     """Run the checks in sequence; findings contain the errors.
 
     Args:
-        plan: the run's plan; its suite is valid.
-        options: the options that the agent was specified with.
+        spec: the run's specification; its suite is valid.
+        model: the user's choice of the model.
         settings: the location of runs.
         machines: raises if machines of the required kinds are unavailable; None for fake machines.
     """
-    trials = len(plan.tasks or plan.suite.tasks) * plan.repeats
-    yield Finding("suite", f"{plan.suite.name} {plan.suite.version}, {trials} trials")
+    trials = len(spec.planned)
+    yield Finding("suite", f"{spec.suite.name} {spec.suite.version}, {trials} trials")
     checks: dict[str, Callable[[], str]] = {"disk": partial(_check_disk, settings, trials)}
     if machines is not None:
         checks |= {"machines": partial(_check_machines, machines), "memory": _check_memory}
-    match plan.agent:
-        case ModelClientSpec() as spec:
-            checks["model"] = partial(_check_model, spec, options)
+    match spec.only_agent:
+        case ModelClientSpec() as client:
+            checks["model"] = partial(_check_model, client, model)
         case CommandSpec() as command:
             checks["agent"] = partial(require_starting, command)
         case RegisteredSpec() as registered if registered.model:
-            checks["model"] = partial(_check_model_of_registered, registered, options)
+            checks["model"] = partial(_check_model_of_registered, registered, model)
         case _:
             pass
     for name, check in checks.items():
@@ -86,8 +86,8 @@ def examine(
 
 
 def require_ready(
-    plan: Plan,
-    options: AgentOptions,
+    spec: RunSpec,
+    model: ModelChoice,
     settings: Settings,
     machines: Callable[[], None] | None = None,
 ) -> None:
@@ -99,7 +99,7 @@ def require_ready(
     """
     errors = {
         finding.name: finding.error
-        for finding in examine(plan, options, settings, machines)
+        for finding in examine(spec, model, settings, machines)
         if finding.error is not None
     }
     if len(errors) == 1:
@@ -157,11 +157,11 @@ def _check_memory() -> str:
     return text
 
 
-def _check_model(spec: ModelClientSpec, options: AgentOptions) -> str:
-    chosen = read_settings(**options.model_settings)
+def _check_model(spec: ModelClientSpec, model: ModelChoice) -> str:
+    chosen = read_settings(**model.model_dump())
     return require_usable(specified_settings(spec, chosen))
 
 
-def _check_model_of_registered(spec: RegisteredSpec, options: AgentOptions) -> str:
-    chosen = read_settings(**options.model_settings)
+def _check_model_of_registered(spec: RegisteredSpec, model: ModelChoice) -> str:
+    chosen = read_settings(**model.model_dump())
     return require_answering(registered_settings(spec, chosen))

@@ -1,23 +1,28 @@
-"""Check requests for runs, and make plans from them; shared by the commands and the queue."""
+"""Check requests for runs and specify the runs; shared by the commands and the queue."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from controller.agents.registry import AgentOptions, make_driver, specify_agent
-from controller.planning import Plan, recipes_of
+from controller.agents.registry import specify_agent
+from controller.planning import recipes_of, specify_run
 from controller.selection import choose_tasks, with_limits
-from controller.spec.agent import ModelClientSpec, without_credentials
+from controller.specification.agent import ModelClientSpec, without_credentials
+from controller.specification.model_choice import ModelChoice
+from controller.specification.run import ObservationSpec
 from controller.wiring import open_suite
 from evaluators.loading.suite import list_suites
+from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import UnknownNameError, UsageError
 from provisioning.recording.recorder import check_recording
 
 if TYPE_CHECKING:
-    from controller.spec.agent import AgentSpec
-    from controller.spec.request import RunRequest
+    from controller.specification.agent import AgentSpec
+    from controller.specification.request import RunRequest
+    from controller.specification.run import RunSpec
     from evaluators.loading.suite import Suite
+    from foundation.clock import Clock
     from foundation.settings import Settings
 
 
@@ -54,7 +59,7 @@ def check_request(request: RunRequest) -> None:
         )
     _check_recording(request)
     _check_solution(request, *open_tasks(request))
-    _specify(request)
+    _specify_agent(request)
 
 
 def _paths(request: RunRequest) -> list[str]:
@@ -108,22 +113,26 @@ def _is_kept(path: str, settings: Settings) -> bool:
     return Path(path).resolve().is_relative_to(settings.state_dir.resolve())
 
 
-def agent_options(request: RunRequest) -> AgentOptions:
-    """Return the options of a request's agent."""
-    return AgentOptions(
-        script=None if request.script is None else Path(request.script),
-        model=request.model,
-        base_url=request.base_url,
-        command=request.command,
+def model_choice(request: RunRequest) -> ModelChoice:
+    """Return the model that a request chooses."""
+    return ModelChoice(
+        name=request.model or None,
+        base_url=request.base_url or None,
         extra=request.extra_fields,
         image_scale=request.image_scale,
-        solution=request.solution,
-        folder=None if request.folder is None else Path(request.folder),
     )
 
 
-def make_plan(request: RunRequest, settings: Settings) -> Plan:
-    """Return the plan of a new run.
+def specify_request(
+    request: RunRequest, settings: Settings, *, clock: Clock = SYSTEM_CLOCK, run: str = ""
+) -> tuple[RunSpec, Suite]:
+    """Return the specification of the run that is requested, and its suite with the run's limits.
+
+    Args:
+        request: the request.
+        settings: of the appliance.
+        clock: provides the timestamp.
+        run: the run's id; a new one by default.
 
     Raises:
         UsageError: something it names does not exist, or the recording rate is not supported.
@@ -133,25 +142,25 @@ def make_plan(request: RunRequest, settings: Settings) -> Plan:
     _check_recording(request)
     suite, tasks = open_tasks(request)
     _check_solution(request, suite, tasks)
-    agent = _specify(request)
-    return Plan(
-        suite=suite,
-        agent=agent,
-        driver=make_driver(agent, agent_options(request)),
+    spec = specify_run(
+        suite,
+        _specify_agent(request),
         tasks=tasks,
         repeats=request.repeats,
         retries=request.retries,
         seed=request.seed,
-        with_trees=request.trees,
-        feedback=request.feedback,
-        video_hz=request.record_hz,
-        images=_recipes(suite, settings) if request.fleet == "real" else None,
-        limits=request.limits,
         order=request.order,
+        observation=ObservationSpec(trees=request.trees, feedback=request.feedback),
+        limits=request.limits,
         budget=request.budget,
+        recording_hz=request.recording_hz,
+        images=_recipes(suite, settings) if request.fleet == "real" else None,
         keep_end_state=request.keep_end_state,
         fleet=request.fleet,
+        clock=clock,
+        run=run,
     )
+    return spec, suite
 
 
 def _check_solution(request: RunRequest, suite: Suite, tasks: tuple[str, ...]) -> None:
@@ -166,7 +175,7 @@ def _check_solution(request: RunRequest, suite: Suite, tasks: tuple[str, ...]) -
         raise UnknownNameError.of("solution", request.solution, known)
 
 
-def _specify(request: RunRequest) -> AgentSpec:
+def _specify_agent(request: RunRequest) -> AgentSpec:
     """Return the agent that a request names.
 
     Raises:
@@ -175,7 +184,14 @@ def _specify(request: RunRequest) -> AgentSpec:
         SpecError: its script or module cannot be read.
         RequirementError: its model is unknown.
     """
-    agent = specify_agent(request.agent, agent_options(request))
+    agent = specify_agent(
+        request.agent,
+        command=request.command,
+        folder=None if request.folder is None else Path(request.folder),
+        script=None if request.script is None else Path(request.script),
+        solution=request.solution,
+        model=model_choice(request),
+    )
     limits_money = request.budget.usd is not None or request.limits.usd is not None
     if limits_money and isinstance(agent, ModelClientSpec) and not agent.has_prices:
         raise UsageError(
@@ -187,8 +203,8 @@ def _specify(request: RunRequest) -> AgentSpec:
 
 
 def _check_recording(request: RunRequest) -> None:
-    if request.record_hz:
-        check_recording(request.record_hz)
+    if request.recording_hz:
+        check_recording(request.recording_hz)
 
 
 def _recipes(suite: Suite, settings: Settings) -> dict[str, str]:

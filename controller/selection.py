@@ -11,7 +11,7 @@ from foundation.errors import UnknownNameError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from controller.spec.run import LimitsSpec
+    from controller.specification.run import LimitsSpec
     from evaluators.loading.suite import Suite
     from evaluators.model.task import Task
 

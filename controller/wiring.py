@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 from controller.actions.vocabulary import vocabulary
 from controller.episode.baselines import Baselines
 from controller.episode.conclusion import measure_result
-from controller.episode.context import RunContext, TeamMember
+from controller.episode.context import RunContext
 from controller.episode.end_state import EndStateKeeper
 from controller.executors.local import LocalTrials
-from controller.executors.messages import FolderAddress, ModelChoice, RunAccess
+from controller.executors.messages import FolderAddress, RunAccess
 from controller.executors.process import ProcessExecutor
-from controller.planning import code_version
+from controller.planning import code_version, needs_of
 from controller.registered.suites import locate_suite
-from controller.spec.agent import MEMBER, model_name
+from controller.specification.agent import agent_name, model_name
+from controller.specification.episode import EpisodeSpec, TeamMember
+from controller.specification.model_choice import ModelChoice
 from evaluators.loading.suite import load_suite
 from evaluators.loading.suite_reader import INDEX
 from foundation.clock import SYSTEM_CLOCK
@@ -31,8 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from controller.episode.context import Record
-    from controller.planning import Plan
-    from controller.spec.run import RunSpec
+    from controller.episode.trial import Driver
+    from controller.specification.run import RunSpec
     from controller.store.runs import RunFolder
     from evaluators.loading.suite import Suite
     from foundation.clock import Clock
@@ -113,7 +115,8 @@ def open_fleet(
 
 
 def make_context(
-    plan: Plan,
+    spec: RunSpec,
+    suite: Suite,
     fleet: Fleet,
     *,
     clock: Clock = SYSTEM_CLOCK,
@@ -124,65 +127,57 @@ def make_context(
     """Create the context that the trials of a run share.
 
     Args:
-        plan: the run's plan.
+        spec: the run's specification.
+        suite: its suite.
         fleet: leases the machines.
         clock: measures and waits.
         take: records metrics.
         baselines_dir: where changes made by no-op trials are stored; None does not store them.
         keeper: keeps end states; see `make_keeper`.
     """
+    members = {
+        member.name: TeamMember(agent_name(member.agent), model_name(member.agent))
+        for member in spec.agents
+    }
     return RunContext(
         fleet,
-        suite=plan.suite.name,
-        members={MEMBER: TeamMember(plan.agent_name, model_name(plan.agent))},
-        code=str(code_version()),
-        vocabulary=plan.suite.vocabulary,
+        EpisodeSpec(
+            suite=spec.suite.name,
+            members=members,
+            code=str(code_version()),
+            observation=spec.observation,
+            recording_hz=spec.recording_hz,
+        ),
+        vocabulary=suite.vocabulary,
         record=take,
         clock=clock,
-        with_trees=plan.with_trees,
-        feedback=plan.feedback,
-        video_hz=plan.video_hz,
         baselines=None if baselines_dir is None else Baselines(baselines_dir),
         keeper=keeper,
-        is_noop=plan.agent_name == "noop",
     )
 
 
 def open_trials(
-    plan: Plan,
-    fleet: str,
+    spec: RunSpec,
+    suite: Suite,
+    driver: Driver,
+    fleet: Fleet,
     settings: Settings,
-    say: Callable[[str], None] = lambda _: None,
 ) -> LocalTrials:
     """Return what this process needs to execute the trials of a run.
 
     Args:
-        plan: the run's plan.
-        fleet: ``real`` or ``fake``.
-        settings: the location of machines.
-        say: receives a progress line for each slow operation.
-
-    Raises:
-        UnknownNameError: there is no such fleet.
-        UnsupportedError: the plan keeps end states of machines that cannot be saved.
-    """
-    return trials_of(plan, open_fleet(fleet, settings, say), settings)
-
-
-def trials_of(plan: Plan, fleet: Fleet, settings: Settings) -> LocalTrials:
-    """Return what this process needs to execute the trials of a run on a fleet.
-
-    Args:
-        plan: the run's plan.
+        spec: the run's specification.
+        suite: its suite, with the run's limits.
+        driver: chooses the actions.
         fleet: leases the machines.
         settings: the location of runs.
 
     Raises:
-        UnsupportedError: the plan keeps end states of machines that cannot be saved.
+        UnsupportedError: end states are to be kept of machines that cannot be saved.
     """
-    keeper = make_keeper(plan, fleet, settings)
-    context = make_context(plan, fleet, baselines_dir=settings.baselines_dir, keeper=keeper)
-    return LocalTrials(plan.suite, context, plan.driver)
+    keeper = make_keeper(spec, suite, fleet, settings)
+    context = make_context(spec, suite, fleet, baselines_dir=settings.baselines_dir, keeper=keeper)
+    return LocalTrials(suite, context, driver)
 
 
 def isolated_executor(
@@ -225,30 +220,32 @@ def isolated_executor(
 
 
 def make_keeper(
-    plan: Plan, fleet: Fleet, settings: Settings, *, clock: Clock = SYSTEM_CLOCK
+    spec: RunSpec, suite: Suite, fleet: Fleet, settings: Settings, *, clock: Clock = SYSTEM_CLOCK
 ) -> EndStateKeeper | None:
-    """Return the keeper of the end states that a plan requests; None if it requests none.
+    """Return the keeper of the end states that a run requests; None if it requests none.
 
     Args:
-        plan: the run's plan.
+        spec: the run's specification.
+        suite: its suite.
         fleet: leases the machines.
         settings: the location of runs, and the space limit for end states.
         clock: measures.
 
     Raises:
-        UnsupportedError: machines of the plan's tasks cannot be saved; the details list them.
+        UnsupportedError: machines of the run's tasks cannot be saved; the details list them.
     """
-    if plan.keep_end_state == "none":
+    if spec.keep_end_state == "none":
         return None
-    reasons = {spec: _why_unkept(fleet, spec) for spec in sorted(plan.needs, key=str)}
-    if lines := [f"{spec}: {why}" for spec, why in reasons.items() if why]:
+    needs = sorted(needs_of(spec, suite), key=str)
+    reasons = {need: _why_unkept(fleet, need) for need in needs}
+    if lines := [f"{need}: {why}" for need, why in reasons.items() if why]:
         raise UnsupportedError(
             "The end states of this run cannot be kept.",
             details="\n".join(lines),
             resolution="Omit --keep-end-state, or use desktop VMs and the reference phone.",
         )
     settings.runs_dir.mkdir(parents=True, exist_ok=True)
-    return EndStateKeeper(plan.keep_end_state, settings.runs_dir, settings.end_states_mib, clock)
+    return EndStateKeeper(spec.keep_end_state, settings.runs_dir, settings.end_states_mib, clock)
 
 
 def _why_unkept(fleet: Fleet, spec: ResourceSpec) -> str:

@@ -13,7 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _ROOT = Path(__file__).resolve().parents[1]
-_SHARED = ("mesocosm/__init__.py", "evaluators/__init__.py", "evaluators/decorators.py")
+_SHARED = (
+    "evaluators/__init__.py",
+    "evaluators/authoring.py",
+    "evaluators/decorators.py",
+    "mesocosm/__init__.py",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +45,7 @@ class Bundle:
 
 @cache
 def desktop_bundle() -> Bundle:
-    """Bundle `mesocosm`, ``evaluators.decorators`` and all modules of ``evaluators.desktop``."""
+    """Bundle `mesocosm`, what it needs in guests, and all modules of ``evaluators.desktop``."""
     paths = [
         *(_ROOT / name for name in _SHARED),
         *sorted((_ROOT / "evaluators/desktop").glob("*.py")),

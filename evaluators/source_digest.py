@@ -17,7 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import mesocosm
+from evaluators import authoring
 from foundation.files import digest_bytes, digest_json
 
 if TYPE_CHECKING:
@@ -138,8 +138,8 @@ def _imports(text: str, package: str) -> frozenset[str]:
             module = importlib.util.resolve_name(origin, package) if node.level else origin
             # A name may be a module of the package or a definition in the module.
             names |= {module, *(f"{module}.{alias.name}" for alias in node.names)}
-            if module == mesocosm.__name__:
-                names |= {mesocosm.MODULES.get(alias.name, module) for alias in node.names}
+            if module == authoring.MODULE:
+                names |= {authoring.MODULES.get(alias.name, module) for alias in node.names}
     return frozenset(names)
 
 

@@ -35,7 +35,8 @@ class Settings(EnvironmentSettings):
         desktop_memory_mib: RAM of a desktop VM; memory limit of a desktop container.
         desktop_cpus: virtual CPUs of a desktop VM.
         desktop_reset: ``rewind`` leases one desktop repeatedly and forks it only if several are
-            needed at once; ``fork`` gives every lease a new fork, which is destroyed after use.
+            needed at once; ``fork`` gives every lease a new fork, which is destroyed after use;
+            ``auto`` forks desktop VMs under KVM, and rewinds all others.
         desktop_pool: number of standby forks: a number, or ``auto`` (one per core, if memory allows).
         fork_reserve_mib: memory that is reserved for a fork of a desktop VM. A guest may write to all
             of its RAM; one that exceeds its reserve is ended if the host runs out of memory.
@@ -81,7 +82,7 @@ class Settings(EnvironmentSettings):
     accelerator: Literal["auto", "kvm", "tcg"] = "auto"
     desktop_memory_mib: int = Field(default=3072, ge=1024)
     desktop_cpus: int = Field(default=2, ge=1)
-    desktop_reset: Literal["rewind", "fork"] = "rewind"
+    desktop_reset: Literal["auto", "rewind", "fork"] = "auto"
     desktop_pool: str = Field(default="auto", pattern="^(auto|[0-9]+)$")
     fork_reserve_mib: int = Field(default=768, ge=128)
     end_states_mib: int = Field(default=20480, ge=0)

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
     from foundation.clock import Clock
     from foundation.settings import Settings
+    from images.manifest import FileEntry
     from images.recipe import Image, Product, Recipe, Report
 
     MakeRecipe = Callable[[str, Settings], Recipe]
@@ -315,7 +316,7 @@ def _describe(
         name=recipe.name,
         variant=recipe.variant,
         recipe_digest=digest,
-        image_digest=docker_id.removeprefix("sha256:") if docker_id else digest_files(files),
+        image_digest=_image_digest(docker_id, files),
         built_at="",
         seconds=0,
         builder=importlib.metadata.version("mesocosm"),
@@ -326,6 +327,15 @@ def _describe(
         packages=dict(product.packages),
         notes=dict(product.notes),
     )
+
+
+def _image_digest(docker_id: str | None, files: Mapping[str, FileEntry]) -> str:
+    """Return the digest of an image's content, which may be a docker image, files, or both."""
+    if docker_id is None:
+        return digest_files(files)
+    if not files:
+        return docker_id.removeprefix("sha256:")
+    return digest_json({"docker_id": docker_id, "files": digest_files(files)})
 
 
 def _tag(manifest: Manifest) -> None:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from foundation.errors import ImageBuildError, UnknownNameError
 from foundation.files import write_atomic
-from images.host import read_archives, read_default_archive, read_os_release
+from images.host import read_archives, read_default_archive
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,8 +111,8 @@ DISTRIBUTIONS = {
 }
 PREFERRED_UBUNTU = "ubuntu-22.04"
 FALLBACK = "debian-12"
-# Distributions of the table whose Python is new enough for the controller.
-_BASES = ("debian-12", "ubuntu-24.04")
+BASE = _DEBIAN_12
+"""Distribution of docker images on every host: users get the QEMU and libvirt that were tested."""
 
 
 def get_distribution(name: str) -> Distribution:
@@ -124,13 +124,6 @@ def get_distribution(name: str) -> Distribution:
     if name not in DISTRIBUTIONS:
         raise UnknownNameError.of("distribution", name, ["auto", *DISTRIBUTIONS])
     return DISTRIBUTIONS[name]
-
-
-def host_distribution() -> Distribution:
-    """Return the host's distribution if docker images can be based on it, else Debian 12."""
-    vendor, version = read_os_release()
-    name = f"{vendor}-{version}"
-    return DISTRIBUTIONS[name if name in _BASES else FALLBACK]
 
 
 def find_mirror(

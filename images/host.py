@@ -8,7 +8,6 @@ from __future__ import annotations
 import configparser
 import io
 import os
-import platform
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,15 +77,6 @@ def read_apt_options() -> list[str]:
     except ToolError:
         return []
     return [line for line in text.splitlines() if line.startswith(_KEPT_APT_OPTIONS)]
-
-
-def read_os_release() -> tuple[str, str]:
-    """Return this host's distribution and version, such as ``("debian", "12")``."""
-    try:
-        data = platform.freedesktop_os_release()
-    except OSError:
-        return "", ""
-    return data.get("ID", ""), data.get("VERSION_ID", "")
 
 
 def read_authorities() -> bytes:

@@ -39,7 +39,7 @@ class Manifest(BaseModel):
         name: name of the recipe.
         variant: such as ``debian-12``.
         recipe_digest: SHA-256 of the recipe's inputs.
-        image_digest: SHA-256 over `files`, or the docker image's ID.
+        image_digest: SHA-256 over `files`, or the docker image's ID, or over both.
         built_at: UTC, ISO 8601.
         seconds: duration of the build.
         builder: version of this project.
@@ -47,7 +47,8 @@ class Manifest(BaseModel):
         inputs: digest of each input of the recipe; empty in manifests of older versions.
         docker_tag: tag of a docker image.
         docker_id: ID of a docker image, ``sha256:...``.
-        files: files by path below the image's folder; empty for docker images.
+        files: files by path below the image's folder; docker images have some only if they are started
+            with them.
         packages: version of each distribution package, by name.
         notes: additional facts, such as how the distribution was chosen.
     """

@@ -6,7 +6,8 @@ There are two kinds of images, with one protocol for both:
   ``<images_dir>/<name>/<recipe digest>/``;
 * *docker images*: `Recipe.build` leaves an image in the engine and returns its ID; the builder
   tags it ``mesocosm/<name>:<first 12 digits of its ID>``. Most of them are a folder
-  with a Dockerfile: `images.dockerfile.DockerRecipe`.
+  with a Dockerfile: `images.dockerfile.DockerRecipe`. It may also write files, which its containers
+  are started with.
 
 Example::
 
@@ -26,7 +27,7 @@ Example::
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from foundation.files import digest_json
 
@@ -135,6 +136,19 @@ class Recipe(Protocol):
 
         Raises:
             MesocosmError: any subclass; the builder converts a tool's failure to ImageBuildError.
+        """
+        ...
+
+
+@runtime_checkable
+class DemandingRecipe(Protocol):
+    """A recipe whose image needs more than every appliance has."""
+
+    def require(self) -> None:
+        """Check that this host can build and run the image, before anything is fetched.
+
+        Raises:
+            RequirementError: it cannot.
         """
         ...
 

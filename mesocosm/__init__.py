@@ -2,13 +2,15 @@
 
 These names stay; the packages that define them may change. A name is imported when it is first
 used. This file is shipped into guests with the desktop evaluators, where only the names of
-`IN_GUESTS` exist: standard library only, Python 3.9.
+`evaluators.authoring.IN_GUESTS` exist: standard library only, Python 3.9.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING
+
+from evaluators.authoring import MODULES
 
 if TYPE_CHECKING:
     from controller.actions.session import SessionState as SessionState
@@ -19,9 +21,13 @@ if TYPE_CHECKING:
     from controller.episode.episode import Episode as Episode
     from controller.models.usage import Usage as Usage
     from controller.observation.observer import Observation as Observation
+    from controller.programs import run_suite as run_suite
     from controller.protocol import Agent as Agent
     from controller.protocol import AgentContext as AgentContext
     from controller.protocol import Turn as Turn
+    from controller.specification.episode import EpisodeSpec as EpisodeSpec
+    from controller.specification.run import ObservationSpec as ObservationSpec
+    from controller.store.event_log import TrialLog as TrialLog
     from controller.store.report import Report as Report
     from controller.store.report import read_report as read_report
     from controller.wiring import open_fleet as open_fleet
@@ -52,6 +58,7 @@ if TYPE_CHECKING:
     from evaluators.phone.view import PhoneView as PhoneView
     from evaluators.session.answers import SessionView as SessionView
     from evaluators.session.view import CrossView as CrossView
+    from foundation.clock import SYSTEM_CLOCK as SYSTEM_CLOCK
     from foundation.errors import MesocosmError as MesocosmError
     from foundation.errors import ModelRefusalError as ModelRefusalError
     from foundation.errors import ModelUnavailableError as ModelUnavailableError
@@ -59,65 +66,6 @@ if TYPE_CHECKING:
     from provisioning.probe.guest import Guest as Guest
     from provisioning.protocols import Machine as Machine
     from provisioning.resource import ResourceSpec as ResourceSpec
-
-MODULES = {
-    "SessionState": "controller.actions.session",
-    "put_file": "controller.actions.setup_files",
-    "Action": "controller.actions.space",
-    "AgentDriver": "controller.agents.driver",
-    "RunContext": "controller.episode.context",
-    "Episode": "controller.episode.episode",
-    "Observation": "controller.observation.observer",
-    "Agent": "controller.protocol",
-    "AgentContext": "controller.protocol",
-    "Turn": "controller.protocol",
-    "Usage": "controller.models.usage",
-    "Report": "controller.store.report",
-    "read_report": "controller.store.report",
-    "open_fleet": "controller.wiring",
-    "open_suite": "controller.wiring",
-    "ScreenX": "evaluators.coordinates",
-    "ScreenY": "evaluators.coordinates",
-    "MachinePath": "evaluators.decorators",
-    "action": "evaluators.decorators",
-    "evaluator": "evaluators.decorators",
-    "setup": "evaluators.decorators",
-    "is_absent": "evaluators.desktop.reading",
-    "is_file": "evaluators.desktop.reading",
-    "is_folder": "evaluators.desktop.reading",
-    "lines_of": "evaluators.desktop.reading",
-    "link_target": "evaluators.desktop.reading",
-    "look": "evaluators.desktop.reading",
-    "names_in": "evaluators.desktop.reading",
-    "opened": "evaluators.desktop.reading",
-    "private_folder": "evaluators.desktop.reading",
-    "read_bytes": "evaluators.desktop.reading",
-    "read_plain_text": "evaluators.desktop.reading",
-    "read_text": "evaluators.desktop.reading",
-    "sha256_of": "evaluators.desktop.reading",
-    "tree_of": "evaluators.desktop.reading",
-    "words_of": "evaluators.desktop.reading",
-    "MachineView": "evaluators.machine_view",
-    "SuiteFile": "evaluators.model.suite_files",
-    "PhoneView": "evaluators.phone.view",
-    "SessionView": "evaluators.session.answers",
-    "CrossView": "evaluators.session.view",
-    "MesocosmError": "foundation.errors",
-    "ModelRefusalError": "foundation.errors",
-    "ModelUnavailableError": "foundation.errors",
-    "get_settings": "foundation.settings",
-    "Guest": "provisioning.probe.guest",
-    "Machine": "provisioning.protocols",
-    "ResourceSpec": "provisioning.resource",
-}
-"""The module that defines each name."""
-
-IN_GUESTS = frozenset(
-    name
-    for name, module in MODULES.items()
-    if module == "evaluators.decorators" or module.startswith("evaluators.desktop.")
-)
-"""The names that evaluators of desktops may import when they run in a guest."""
 
 
 def __getattr__(name: str) -> object:

@@ -43,6 +43,14 @@ class ResourceSpec:
         text = json.dumps(dict(self.parameters), sort_keys=True, separators=(",", ":"))
         return self.kind + image + text.replace(" ", "\\u0020")
 
+    def meets(self, need: ResourceSpec) -> bool:
+        """Return whether it has the kind, and the image and parameters if any, of another one."""
+        return (
+            self.kind == need.kind
+            and need.image in {"", self.image}
+            and need.parameters.items() <= self.parameters.items()
+        )
+
     def __str__(self) -> str:
         return self.key
 

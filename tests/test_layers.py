@@ -20,6 +20,7 @@ LAYERS = (
     "monitoring",
     "controller",
     "appliance",
+    "mesocosm",
 )
 PACKAGES = sorted({name.partition(".")[0] for name in LAYERS})
 # Packages in the probe's zipapp, and packages of the guest's Python.
@@ -97,7 +98,7 @@ def test_a_wrong_import_would_be_seen(tmp_path: Path) -> None:
     ((line, module),) = imports(path)
     assert (line, module) == (2, "controller.episode.session.Trial")
     assert (layer_of(module) or 0) > (layer_of("foundation.errors") or 0)
-    assert layer_of("appliance.cli.main") == len(LAYERS) - 1
+    assert layer_of("mesocosm") == len(LAYERS) - 1
     assert layer_of("numpy.typing") is None
 
 

@@ -18,7 +18,7 @@ from controller.service.state.database import Database, state_path
 from controller.service.state.queue import RunQueue
 from controller.service.state.queued_run import Requester, State
 from controller.service.worker.worker import Worker
-from controller.spec.request import RunRequest
+from controller.specification.request import RunRequest
 from foundation.clock import SYSTEM_CLOCK, wait_until
 from foundation.errors import MesocosmError
 from foundation.settings import Settings

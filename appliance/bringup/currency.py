@@ -19,7 +19,6 @@ from images.catalog import NAMES
 from images.currency import Currency, ImageState, judge_images
 from images.recording import record_recipes
 from provisioning.registry import registry
-from provisioning.resource import DESKTOP
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,15 +62,19 @@ def read_currency(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> list[Im
 
 
 def needed_names(settings: Settings) -> tuple[str, ...]:
-    """Return the images that an appliance with these settings needs."""
-    return tuple(dict.fromkeys((*NAMES, *registry().chosen(DESKTOP, settings).images)))
+    """Return the images that an appliance with these settings needs: services', and machines'."""
+    return tuple(dict.fromkeys((*NAMES, *_machine_names(settings))))
 
 
 def recorded_names(settings: Settings) -> list[str]:
     """Return the images that containers may ask about: needed ones, machines' images, noVNC."""
+    return list(dict.fromkeys((*needed_names(settings), "novnc")))
+
+
+def _machine_names(settings: Settings) -> list[str]:
+    """Return the images of the backends that settings choose."""
     table = registry()
-    of_machines = [name for kind in table.kinds for name in table.chosen(kind, settings).images]
-    return list(dict.fromkeys((*needed_names(settings), *of_machines, "novnc")))
+    return [name for kind in table.kinds for name in table.chosen(kind, settings).images]
 
 
 def kept_currency(settings: Settings) -> dict[str, Currency]:

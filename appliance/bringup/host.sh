@@ -21,8 +21,30 @@ say() { printf '%s\n' "$*" >&2; }
 fail() { code=$1; shift; say "error: $1"; shift; for line; do say "$line"; done; exit "$code"; }
 
 has() { command -v "$1" >/dev/null 2>&1; }
-installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
-available() { apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [^(]'; }
+version() { dpkg-query -W -f '${db:Status-Status} ${Version}' "$1" 2>/dev/null | sed -n 's/^installed \([0-9]*:\)\{0,1\}//p'; }
+installed() { [ -n "$(version "$1")" ] && ! too_old "$1"; }
+candidate() { apt-cache policy "$1" 2>/dev/null | sed -n 's/^ *Candidate: \([0-9]*:\)\{0,1\}\([^(]\)/\2/p'; }
+available() { [ -n "$(candidate "$1")" ] && ! too_old "$1"; }
+
+# Engines since 29 refuse the API of compose 1.29.
+too_old() {
+	[ "$1" = docker-compose ] || return 1
+	engine=$(version docker-ce)
+	[ -n "$engine" ] || engine=$(version docker.io)
+	[ -n "$engine" ] || engine=$(candidate docker.io)
+	case $engine in [0-9]*) [ "${engine%%[!0-9]*}" -ge 29 ] || return 1 ;; *) return 1 ;; esac
+	compose=$(version docker-compose)
+	[ -n "$compose" ] || compose=$(candidate docker-compose)
+	case $compose in 1.*) return 0 ;; *) return 1 ;; esac
+}
+
+# The host's own Python may be older (Ubuntu 22.04): then another one of its archive is installed beside it.
+if ! has python3 || ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+	case $(candidate python3) in
+	3.1[1-9]*) ;;
+	*) stages="$stages old-python" ;;
+	esac
+fi
 
 # Print each unmet row as "when alternatives".
 missing_rows() {
@@ -117,8 +139,9 @@ done
 if [ -n "$wanted" ]; then
 	say "Installing$wanted ..."
 	# shellcheck disable=SC2086 # a list
-	apt install --no-install-recommends $wanted || fail 1 "apt could not install the packages." \
-		"$(grep -E '^(E:|dpkg: error|Err:)' "$log" | head -n 8)" "→ Full log: $log"
+	apt install --no-install-recommends --no-remove $wanted || fail 1 "apt could not install the packages." \
+		"$(grep -E '^(E:|dpkg: error|Err:)' "$log" | head -n 8)" \
+		"→ Packages of this host are never removed: if two exclude each other, remove one yourself. Full log: $log"
 fi
 # Tests start their own Prometheus and Alertmanager; the packaged services must not start at boot.
 for name in $wanted; do

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from appliance.bringup.currency import needed_names, read_currency
 from foundation.clock import wait_until
-from foundation.errors import MesocosmError
+from foundation.errors import ImageError, MesocosmError
 from foundation.process import kill_bound_programs
 from images.builder import Builder
 from images.distribution import choose_distribution, save_choice
 from images.progress import show_builds
+from images.recipe import DemandingRecipe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -66,6 +67,27 @@ def images_being_built(settings: Settings, steps: Steps) -> Iterator[Builds]:
             builds.abandon()
             raise
     save_choice(settings, choice)
+
+
+def require_recipes(settings: Settings) -> None:
+    """Check that this host can build and run the images that are not built yet.
+
+    Raises:
+        RequirementError: it cannot; nothing was fetched.
+    """
+    builder = Builder(settings)
+    for name in needed_names(settings):
+        recipe = builder.make(name, settings)
+        if isinstance(recipe, DemandingRecipe) and not _is_built(builder, name):
+            recipe.require()
+
+
+def _is_built(builder: Builder, name: str) -> bool:
+    try:
+        builder.find(name)
+    except ImageError:
+        return False
+    return True
 
 
 def finish_images(settings: Settings, builds: Builds) -> dict[str, str]:

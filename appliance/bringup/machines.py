@@ -27,13 +27,14 @@ def prepare_machines(settings: Settings, say: Callable[[str], None]) -> str:
         MachineError: a machine did not start.
     """
     from provisioning.fleet.local import LocalFleet  # noqa: PLC0415 - imports libvirt and Docker
+    from provisioning.fleet.reset_choice import forks_first  # noqa: PLC0415
     from provisioning.registry import KINDS  # noqa: PLC0415
     from provisioning.resource import DESKTOP, ResourceSpec  # noqa: PLC0415
 
     fleet = LocalFleet(settings, say=say)
     removed = fleet.sweep()
     fleet.prepare([ResourceSpec(kind.name) for kind in KINDS])
-    if settings.desktop_reset == "fork":
+    if forks_first(settings):
         fleet.fill(ResourceSpec(DESKTOP)).join()
     summary = describe(count_machines(settings))
     return f"{summary}; removed: {'; '.join(removed)}" if removed else summary

@@ -12,8 +12,7 @@ from appliance.bringup.image_users import find_users
 from foundation.errors import MesocosmError
 from foundation.files import FileLock
 from images.builder import Builder, list_manifests
-from images.catalog import NAMES, ON_REQUEST
-from images.distribution import DISTRIBUTIONS
+from images.catalog import NAMES, ON_REQUEST, has_variants
 from images.engine import connect
 from images.manifest import Manifest
 from images.recipe import REPOSITORY_PREFIX, is_own_tag
@@ -205,12 +204,10 @@ class Pruner:
         return folders
 
     def _wanted(self, name: str, variant: str) -> str:
-        """Return the digest of an image's current recipe."""
+        """Return the digest of the current recipe of an image's variant."""
         settings = self.settings
-        if variant in DISTRIBUTIONS:
-            settings = settings.model_copy(update={"distribution": variant})
         builder = Builder(settings, self.make) if self.make else Builder(settings)
-        return builder.recipe_digest(name)
+        return builder.recipe_digest(f"{name}:{variant}" if has_variants(name, settings) else name)
 
     def _own_tags(self, whole: Sequence[tuple[Path, Manifest]]) -> set[str]:
         """Return the tags that manifests name, except those of other state folders' images."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from controller.agents.registry import make_driver
 from controller.executors.local import LocalExecutor
-from controller.planning import create_run
-from controller.requests import make_plan
+from controller.requests import specify_request
 from controller.scheduling.events import AttemptLost, StepDone, TrialEnded, TrialStarted
 from controller.scheduling.execution import execute_run
-from controller.spec.request import RunRequest
+from controller.specification.request import RunRequest
 from controller.store.report import read_report
-from controller.wiring import open_trials
+from controller.store.runs import Store
+from controller.wiring import open_fleet, open_trials
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,13 +21,18 @@ if TYPE_CHECKING:
     from controller.store.report import Report
     from foundation.settings import Settings
 
-SUITE = "smoke"
-TASK = "cross-dark-style"
 AGENT = "oracle"
+_TRIALS = {"emulator": ("android", "cross-settings")}
+_DEFAULT = ("smoke", "cross-dark-style")
+
+
+def trial_of(settings: Settings) -> tuple[str, str]:
+    """Return suite and task, whose applications the chosen kind of phone has."""
+    return _TRIALS.get(settings.phone, _DEFAULT)
 
 
 def run_trial(settings: Settings, say: Callable[[str], None]) -> Report:
-    """Run the oracle on the suite's cross-device task, and return the report of the scored run.
+    """Run the oracle on a task that uses both devices, and return the report of the scored run.
 
     Args:
         settings: of the appliance.
@@ -35,11 +41,13 @@ def run_trial(settings: Settings, say: Callable[[str], None]) -> Report:
     Raises:
         MesocosmError: the run could not be created; problems in the trial are in its result.
     """
-    request = RunRequest(suite=SUITE, agent=AGENT, tasks=(TASK,), retries=0)
-    plan = make_plan(request, settings)
-    executor = LocalExecutor(open_trials(plan, request.fleet, settings))
-    folder = create_run(plan, settings.runs_dir)
-    execute_run(folder, executor, on_event=lambda event: _report(event, say))
+    name, task = trial_of(settings)
+    request = RunRequest(suite=name, agent=AGENT, tasks=(task,), retries=0)
+    spec, suite = specify_request(request, settings)
+    driver, fleet = make_driver(spec.only_agent), open_fleet(request.fleet, settings)
+    trials = open_trials(spec, suite, driver, fleet, settings)
+    folder = Store(settings.runs_dir).create(spec)
+    execute_run(folder, LocalExecutor(trials), on_event=lambda event: _report(event, say))
     return read_report(folder)
 
 

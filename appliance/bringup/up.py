@@ -10,6 +10,7 @@ from appliance.bringup.images import (
     ensure_viewer,
     finish_images,
     images_being_built,
+    require_recipes,
     tags_of,
 )
 from appliance.bringup.machines import prepare_machines
@@ -19,8 +20,8 @@ from appliance.doctor.checks import examine_host
 from appliance.doctor.hardware import check_disk, check_memory
 from appliance.services.address import service_certificate
 from appliance.services.alerts import read_receivers
-from appliance.services.compose import SERVICES, Compose
-from appliance.services.engine import ensure_engine, find_engine
+from appliance.services.compose import SERVICES, Compose, require_compatible_compose
+from appliance.services.engine import ensure_engine, find_engine, require_supported
 from appliance.services.health import controller_url, prometheus_url, wait_ready
 from appliance.services.ports import require_free
 from foundation.bounded import BackgroundCall
@@ -96,6 +97,9 @@ def bring_up(
             )
         with steps.step("docker engine") as step:
             step.note = ensure_engine(settings)
+            require_supported()
+            require_compatible_compose()
+            require_recipes(settings)
         is_first = not Compose(settings).services()
         if is_first:
             _clear_ports(Compose(settings))
@@ -204,11 +208,12 @@ def _clear_ports(compose: Compose) -> None:
 
 
 def _prove(settings: Settings, steps: Steps) -> Report:
-    from appliance.bringup.trial import SUITE, TASK, run_trial  # noqa: PLC0415 - slow to import
+    from appliance.bringup.trial import run_trial, trial_of  # noqa: PLC0415 - slow to import
 
     with steps.step("scored trial") as step:
         report = run_trial(settings, step.say)
-        step.note = f"{SUITE}/{TASK}: " + ", ".join(trial.verdict for trial in report.trials)
+        step.note = "/".join(trial_of(settings)) + ": "
+        step.note += ", ".join(trial.verdict for trial in report.trials)
         if not report.trials:
             raise MesocosmError("The trial did not end.", resolution="See `mesocosm results`.")
     return report

@@ -44,6 +44,7 @@ _COMMANDS = (
     "trial",
     "compare",
     "bench",
+    "verify",
     "serve",
     "work",
     "down",

@@ -10,14 +10,13 @@ from appliance.cli.groups import make_group
 from appliance.cli.moments import moment
 from appliance.cli.output import JsonOption, print_json, print_table, say
 from appliance.cli.run_options import BudgetSeconds, BudgetTokens, BudgetUsd
-from appliance.cli.run_request import check_queued, takes_request
+from appliance.cli.run_request import RequestCommand, check_queued, request_of
 from appliance.cli.service_database import open_database
 
 if TYPE_CHECKING:
     from appliance.cli.remote.queue import RemoteQueue
     from controller.service.state.queue import RunQueue
     from controller.service.state.queued_run import QueuedRun
-    from controller.spec.request import RunRequest
     from provisioning.protocols import Json
 
 Run = Annotated[str, typer.Argument(help="Id of a queued run.")]
@@ -45,7 +44,7 @@ LimitOption = Annotated[
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     queue = make_group(no_args_is_help=True, help="Queue runs for the service.")
-    queue.command("add")(takes_request(add))
+    queue.command("add", cls=RequestCommand)(add)
     queue.command("list")(list_runs)
     queue.command("show")(show)
     queue.command("pause")(pause)
@@ -80,12 +79,13 @@ def to_dict(queued: QueuedRun) -> dict[str, Json]:
 
 
 def add(
-    request: RunRequest,
+    context: typer.Context,
     priority: PriorityOption = 0,
     key: KeyOption = None,
     json: JsonOption = False,
 ) -> None:
     """Queue a run for the service; suite and agent are checked now."""
+    request = request_of(context)
     queue = _open()
     from appliance.cli.remote.client import chosen_server
     from controller.service.registered_use import pin
@@ -152,7 +152,7 @@ def resume(
 
     If the budget is spent, specify a larger one.
     """
-    from controller.spec.run import BudgetSpec
+    from controller.specification.run import BudgetSpec
 
     more = BudgetSpec(tokens=budget_tokens, usd=budget_usd, seconds=budget_seconds)
     _print(_open().resume(run, more if more.is_set else None), json=json)

@@ -8,7 +8,7 @@ import typer
 
 from appliance.cli.output import JsonOption, say
 from appliance.cli.results import SuiteOption, runs
-from appliance.cli.run import BuildOption, check_ready, execute
+from appliance.cli.run import BuildOption, check_ready, execute, machines_of
 from appliance.cli.run_options import (
     BaseUrl,
     BudgetSeconds,
@@ -30,7 +30,7 @@ RetryOption = Annotated[
 
 if TYPE_CHECKING:
     from controller.scheduling.executor import Executor
-    from controller.spec.run import RunSpec
+    from controller.specification.run import RunSpec
     from controller.store.runs import RunFolder
 
 ResumedFleetOption = Annotated[
@@ -96,15 +96,15 @@ def resume(
     those of the run: a different model, endpoint, setting or fleet is refused. If the budget is
     spent, specify a larger one. The exit code is that of ``mesocosm run``.
     """
-    from controller.agents.registry import AgentOptions, make_driver
+    from controller.agents.registry import make_driver
     from controller.episode.result import reasons_to_retry
     from controller.executors.local import LocalExecutor
-    from controller.executors.messages import ModelChoice
-    from controller.planning import resume_plan
-    from controller.spec.run import BudgetSpec
+    from controller.planning import suite_for
+    from controller.specification.model_choice import ModelChoice
+    from controller.specification.run import BudgetSpec
     from controller.store.runs import Store
     from controller.store.spending import change_budget, read_budget
-    from controller.wiring import isolated_executor, open_suite_of, open_trials
+    from controller.wiring import isolated_executor, open_fleet, open_suite_of, open_trials
     from foundation.errors import UsageError
     from foundation.settings import get_settings
 
@@ -112,19 +112,22 @@ def resume(
     settings = get_settings()
     folder = Store(settings.runs_dir).open(run)
     fleet_name = choose_fleet(folder, fleet)
-    chosen = open_suite_of(folder.spec, suite)
-    options = AgentOptions(model=model, base_url=base_url)
-    if (model or base_url) and not folder.spec.model_name:
+    spec = folder.spec
+    chosen = open_suite_of(spec, suite)
+    choice = ModelChoice(name=model or None, base_url=base_url or None)
+    if (model or base_url) and not spec.model_name:
         raise UsageError(
-            f"The agent of this run is of the kind {folder.spec.only_agent.kind}, which has no model.",
+            f"The agent of this run is of the kind {spec.only_agent.kind}, which has no model.",
             resolution="Omit --model and --base-url.",
         )
-    plan = resume_plan(folder.spec, chosen, lambda spec: make_driver(spec, options))
-    warn_of_other_code(folder.spec)
-    check_ready(plan, options, is_real=fleet_name == "real", is_whole=preflight, build=build)
+    chosen = suite_for(spec, chosen)
+    driver = make_driver(spec.only_agent, choice)
+    warn_of_other_code(spec)
+    machines = machines_of(spec, chosen, settings, build=build)
+    check_ready(spec, choice, machines if fleet_name == "real" else None, is_whole=preflight)
     more = BudgetSpec(tokens=budget_tokens, usd=budget_usd, seconds=budget_seconds)
     change_budget(folder, read_budget(folder).replaced_by(more))
-    trials = open_trials(plan, fleet_name, settings, say)
+    trials = open_trials(spec, chosen, driver, open_fleet(fleet_name, settings, say), settings)
     executor: Executor = LocalExecutor(trials, parallel)
     if isolate:
         executor = isolated_executor(
@@ -134,6 +137,6 @@ def resume(
             fleet_name,
             parallel=parallel,
             suite=suite,
-            model=ModelChoice(**options.model_settings),
+            model=choice,
         )
-    execute(folder, plan.suite, executor, json=json, retry=reasons)
+    execute(folder, chosen, executor, json=json, retry=reasons)

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from appliance.cli.output import JsonOption, console_err, console_out, print_json, print_report, say
-from appliance.cli.run_request import takes_request
+from appliance.cli.run_request import RequestCommand, request_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from controller.agents.registry import AgentOptions
     from controller.episode.result import Reason
-    from controller.planning import Plan
     from controller.scheduling.executor import Executor
-    from controller.spec.request import RunRequest
+    from controller.specification.model_choice import ModelChoice
+    from controller.specification.request import RunRequest
+    from controller.specification.run import RunSpec
     from controller.store.runs import RunFolder
     from evaluators.loading.suite import Suite
     from foundation.settings import Settings
@@ -34,11 +34,11 @@ BuildOption = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("run")(takes_request(run))
+    app.command("run", cls=RequestCommand)(run)
 
 
 def run(
-    request: RunRequest,
+    context: typer.Context,
     dry_run: DryRun = False,
     build: BuildOption = False,
     json: JsonOption = False,
@@ -52,53 +52,54 @@ def run(
     inconclusive because machines failed, or did not start because the budget is spent; and 3 if
     images are not current or the hypervisor does not answer, in which case nothing was started.
     """
+    from controller.agents.registry import make_driver
     from controller.executors.local import LocalExecutor
-    from controller.executors.messages import ModelChoice
-    from controller.planning import create_run
-    from controller.requests import agent_options, make_plan
+    from controller.requests import model_choice, specify_request
+    from controller.store.runs import Store
     from controller.unfamiliar import misspelt_packages
-    from controller.wiring import isolated_executor, open_trials
+    from controller.wiring import isolated_executor, open_fleet, open_trials
     from foundation.settings import get_settings
 
-    settings = get_settings()
-    plan = make_plan(request, settings)
-    for name, why in plan.suite.left_out.items():
+    request = request_of(context)
+    settings, model = get_settings(), model_choice(request)
+    spec, suite = specify_request(request, settings)
+    driver = make_driver(spec.only_agent, model)
+    for name, why in suite.left_out.items():
         say(f"{name} is skipped: {why}")
-    for line in misspelt_packages(plan.suite):
+    for line in misspelt_packages(suite):
         say(f"note: {line}")
     if dry_run:
-        show_estimate(plan, request, settings, json=json)
+        show_estimate(spec, suite, request, settings, json=json)
         return
-    is_real = request.fleet == "real"
-    options = agent_options(request)
-    check_ready(plan, options, is_real=is_real, is_whole=request.preflight, build=build)
-    trials = open_trials(plan, request.fleet, settings, say)
-    folder = create_run(plan, settings.runs_dir)
+    machines = machines_of(spec, suite, settings, build=build)
+    check_ready(
+        spec, model, machines if request.fleet == "real" else None, is_whole=request.preflight
+    )
+    fleet = open_fleet(request.fleet, settings, say)
+    trials = open_trials(spec, suite, driver, fleet, settings)
+    folder = Store(settings.runs_dir).create(spec)
     executor: Executor = LocalExecutor(trials, request.parallel)
     if request.isolate:
         executor = isolated_executor(
-            trials,
-            folder,
-            settings,
-            request.fleet,
-            parallel=request.parallel,
-            model=ModelChoice(**options.model_settings),
+            trials, folder, settings, request.fleet, parallel=request.parallel, model=model
         )
-    execute(folder, plan.suite, executor, json=json)
+    execute(folder, suite, executor, json=json)
 
 
-def show_estimate(plan: Plan, request: RunRequest, settings: Settings, *, json: bool) -> None:
+def show_estimate(
+    spec: RunSpec, suite: Suite, request: RunRequest, settings: Settings, *, json: bool
+) -> None:
     """Print what a run would do, its estimated cost, and whether it could start."""
-    from controller.planning import specify_run
     from controller.preflight import examine
-    from controller.requests import agent_options
+    from controller.requests import model_choice
     from controller.store.estimate import estimate
     from controller.store.runs import Store
 
     store = Store(settings.runs_dir)
-    figures = estimate(specify_run(plan), plan.suite, store, parallel=request.parallel)
-    machines = _machines_of(plan, settings, build=False) if request.fleet == "real" else None
-    checks = examine(plan, agent_options(request), settings, machines)
+    figures = estimate(spec, suite, store, parallel=request.parallel)
+    is_real = request.fleet == "real"
+    machines = machines_of(spec, suite, settings, build=False) if is_real else None
+    checks = examine(spec, model_choice(request), settings, machines)
     findings = list(checks) if request.preflight else []
     if json:
         print_json(figures.to_dict() | {"preflight": [finding.to_dict() for finding in findings]})
@@ -117,30 +118,43 @@ def check_machines(settings: Settings, specs: set[ResourceSpec], *, build: bool)
 
 
 def check_ready(
-    plan: Plan, options: AgentOptions, *, is_real: bool, is_whole: bool, build: bool
+    spec: RunSpec,
+    model: ModelChoice,
+    machines: Callable[[], None] | None,
+    *,
+    is_whole: bool,
 ) -> None:
     """Raise if a run could not start or continue.
 
     Args:
-        plan: of the run.
-        options: that its agent was specified with.
-        is_real: it needs machines of this appliance.
+        spec: specification of the run.
+        model: the user's choice of the model.
+        machines: raises if machines are not available; None if the run needs none of this appliance.
         is_whole: check everything, not only machines.
-        build: build images that are not current.
     """
     from controller.preflight import require_ready
     from foundation.settings import get_settings
 
-    settings = get_settings()
-    machines = _machines_of(plan, settings, build=build) if is_real else None
     if is_whole:
-        require_ready(plan, options, settings, machines)
+        require_ready(spec, model, get_settings(), machines)
     elif machines is not None:
         machines()
 
 
-def _machines_of(plan: Plan, settings: Settings, *, build: bool) -> Callable[[], None]:
-    return lambda: check_machines(settings, plan.needs, build=build)
+def machines_of(
+    spec: RunSpec, suite: Suite, settings: Settings, *, build: bool
+) -> Callable[[], None]:
+    """Return a function that raises if what a run needs is not available.
+
+    Args:
+        spec: specification of the run.
+        suite: its suite.
+        settings: of the appliance.
+        build: build images that are not current.
+    """
+    from controller.planning import needs_of
+
+    return lambda: check_machines(settings, needs_of(spec, suite), build=build)
 
 
 def execute(

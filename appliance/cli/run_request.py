@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
+
+import typer
+import typer.main
+from typer.core import TyperCommand
 
 from appliance.cli.run_options import (
     Agent,
@@ -42,42 +44,44 @@ from appliance.cli.run_options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from controller.spec.request import RunRequest
-
-_REQUEST = "request"
+    from controller.specification.request import RunRequest
 
 
-def takes_request(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of a run to a command, which receives them as its parameter ``request``.
+class RequestCommand(TyperCommand):
+    """A command that has the options of a run, in addition to its own; see `request_of`.
 
     Args:
-        command: a function with the parameter ``request``, at any position; the options replace it.
+        settings: as typer passes them to a command's class.
     """
-    options = inspect.signature(make_request).parameters
-    own = inspect.signature(command).parameters
-    hints = get_type_hints(command, localns={"RunRequest": object}, include_extras=True)
-    hints |= get_type_hints(make_request, localns={"RunRequest": object}, include_extras=True)
 
-    @wraps(command)
-    def run(**values: Any) -> None:  # noqa: ANN401 - what typer read
-        asked = {name: values.pop(name) for name in options}
-        command(**values, request=make_request(**asked))
+    def __init__(self, *settings: Any, **more: Any) -> None:  # noqa: ANN401 - typer's own
+        super().__init__(*settings, **more)
+        options = typer.Typer(add_completion=False)
+        options.command()(read_options)
+        self._request = typer.main.get_command(options)
+        self.params += self._request.params
 
-    # Parameters with defaults must follow those without.
-    given = [parameter for name, parameter in own.items() if name != _REQUEST]
-    every = sorted(
-        [*given, *options.values()], key=lambda option: option.default is not option.empty
-    )
-    placed = [parameter.replace(annotation=hints[parameter.name]) for parameter in every]
-    run.__signature__ = inspect.Signature(placed)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in placed}
-    del run.__wrapped__  # typer cannot resolve the names in its annotations
-    return run
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - Typer's own click is private
+        """Read the options of the request, and run the command with the others."""
+        names = [parameter.name for parameter in self._request.params]
+        values = {name: ctx.params.pop(name) for name in names}
+        assert self._request.callback is not None  # noqa: S101 - it is `read_options`
+        ctx.obj = self._request.callback(**values)
+        return super().invoke(ctx)
 
 
-def make_request(
+def request_of(context: typer.Context) -> RunRequest:
+    """Return the request that a `RequestCommand` was given.
+
+    Raises:
+        UsageError: a value is invalid.
+    """
+    from controller.specification.request import parse_request
+
+    return parse_request(context.obj)
+
+
+def read_options(
     suite: Suite,
     agent: Agent = "",
     agent_command: AgentCommand = None,
@@ -109,14 +113,13 @@ def make_request(
     retries: Retries = 1,
     preflight: PreflightOption = True,
     fleet: FleetOption = "real",
-) -> RunRequest:
-    """Return a request with absolute paths, as the service has its own working directory.
+) -> dict[str, Any]:
+    """Return the values of a request, with absolute paths: the service has its own working folder.
 
     Raises:
         UsageError: a value is invalid.
         RequirementError: recording needs a package that is not installed.
     """
-    from controller.spec.request import parse_request
     from controller.wiring import FLEETS
     from foundation.errors import UnknownNameError
     from provisioning.recording.recorder import check_recording
@@ -126,45 +129,43 @@ def make_request(
     if fleet not in FLEETS:
         raise UnknownNameError.of("fleet", fleet, FLEETS)
     has_code = agent_command is not None or ":" in agent
-    return parse_request(
-        {
-            "suite": _absolute_suite(suite),
-            "agent": agent,
-            "command": agent_command,
-            "folder": str(Path.cwd()) if has_code else None,
-            "script": None if script is None else str(script.resolve()),
-            "solution": solution,
-            "model": model or None,
-            "base_url": base_url or None,
-            "extra_fields": json_object(model_extra),
-            "image_scale": image_scale,
-            "tasks": tuple(task or ()),
-            "tags": tuple(tag or ()),
-            "limits": {
-                "steps": max_steps,
-                "seconds": time_limit,
-                "tokens": max_tokens_per_trial,
-                "usd": max_usd_per_trial,
-            },
-            "budget": {
-                "tokens": budget_tokens,
-                "usd": budget_usd,
-                "seconds": budget_seconds,
-            },
-            "repeats": repeats,
-            "retries": retries,
-            "seed": seed,
-            "order": order,
-            "keep_end_state": keep_end_state,
-            "trees": trees,
-            "feedback": feedback,
-            "record_hz": record_rate if record else 0.0,
-            "parallel": parallel,
-            "isolate": isolate,
-            "preflight": preflight,
-            "fleet": fleet,
-        }
-    )
+    return {
+        "suite": _absolute_suite(suite),
+        "agent": agent,
+        "command": agent_command,
+        "folder": str(Path.cwd()) if has_code else None,
+        "script": None if script is None else str(script.resolve()),
+        "solution": solution,
+        "model": model or None,
+        "base_url": base_url or None,
+        "extra_fields": json_object(model_extra),
+        "image_scale": image_scale,
+        "tasks": tuple(task or ()),
+        "tags": tuple(tag or ()),
+        "limits": {
+            "steps": max_steps,
+            "seconds": time_limit,
+            "tokens": max_tokens_per_trial,
+            "usd": max_usd_per_trial,
+        },
+        "budget": {
+            "tokens": budget_tokens,
+            "usd": budget_usd,
+            "seconds": budget_seconds,
+        },
+        "repeats": repeats,
+        "retries": retries,
+        "seed": seed,
+        "order": order,
+        "keep_end_state": keep_end_state,
+        "trees": trees,
+        "feedback": feedback,
+        "recording_hz": record_rate if record else 0.0,
+        "parallel": parallel,
+        "isolate": isolate,
+        "preflight": preflight,
+        "fleet": fleet,
+    }
 
 
 def check_queued(request: RunRequest) -> None:

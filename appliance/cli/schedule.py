@@ -11,13 +11,12 @@ from appliance.cli.groups import make_group
 from appliance.cli.moments import moment
 from appliance.cli.output import JsonOption, print_json, print_table, say
 from appliance.cli.queue import PriorityOption
-from appliance.cli.run_request import check_queued, takes_request
+from appliance.cli.run_request import RequestCommand, check_queued, request_of
 from appliance.cli.service_database import open_database
 
 if TYPE_CHECKING:
     from appliance.cli.remote.schedules import RemoteRegister
     from controller.service.schedules.register import Register, Registered
-    from controller.spec.request import RunRequest
     from provisioning.protocols import Json
 
 
@@ -70,7 +69,7 @@ LimitOption = Annotated[
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     schedule = make_group(no_args_is_help=True, help="Run benchmark jobs at set times.")
-    schedule.command("add")(takes_request(add))
+    schedule.command("add", cls=RequestCommand)(add)
     schedule.command("list")(list_schedules)
     schedule.command("pause")(pause)
     schedule.command("resume")(resume)
@@ -81,8 +80,8 @@ def register(app: typer.Typer) -> None:
 
 
 def add(
+    context: typer.Context,
     name: NewName,
-    request: RunRequest,
     cron: CronOption = None,
     every: EveryOption = None,
     timezone: ZoneOption = "UTC",
@@ -102,6 +101,7 @@ def add(
     from appliance.cli.remote.client import chosen_server
     from controller.service.schedules.definition import PREVIOUS, parse_schedule
 
+    request = request_of(context)
     is_here = chosen_server() is None
     if is_here:
         check_queued(request)

@@ -204,7 +204,7 @@ def _print_interrupted(rows: list[Validation]) -> None:
 
 def _as_drawn(task: Task, seed: int) -> Task:
     """Return a task with the values that the first trial of a run with this seed draws."""
-    from controller.spec.run import trial_seed
+    from controller.specification.run import trial_seed
     from evaluators.parameters.binding import bind_task
 
     return bind_task(task, trial_seed(seed, task.id, 0)).task

@@ -69,9 +69,8 @@ def _print(outcome: Outcome) -> None:
     settings = get_settings()
     if outcome.report:
         print_report(outcome.report)
-    console_out().print(f"Dashboard   {outcome.controller}/")
     token = own_token_path(settings)
-    console_out().print(f"Service     {service_url(settings)}/  (token in {token})", soft_wrap=True)
+    console_out().print(f"Dashboard   {service_url(settings)}/  (token in {token})", soft_wrap=True)
     console_out().print(f"Prometheus  {outcome.prometheus}/")
     if outcome.report:
         console_out().print(f"Results     mesocosm results {outcome.report.spec.run}")

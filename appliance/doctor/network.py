@@ -14,12 +14,12 @@ from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import EngineError, RequirementError
 from images.catalog import NAMES
 from images.distribution import (
+    BASE,
     DISTRIBUTIONS,
     FALLBACK,
     PREFERRED_UBUNTU,
     check_archive,
     find_mirror,
-    host_distribution,
 )
 from images.engine import connect
 
@@ -63,7 +63,7 @@ def check_ports(settings: Settings) -> Finding:
 def check_registry(settings: Settings) -> Finding:
     """Check, through the docker engine, whether a registry provides the base image."""
     del settings
-    reference = host_distribution().registry_image
+    reference = BASE.registry_image
     try:
         with connect(_DEADLINE_S, doing="ask a registry") as client:
             client.ping()
@@ -81,7 +81,7 @@ def check_registry(settings: Settings) -> Finding:
 
 def check_base_archive(settings: Settings) -> Finding:
     """Check that the archive that docker images are built from answers."""
-    distribution = host_distribution()
+    distribution = BASE
     reach = check_archive(distribution, settings, timeout_s=_DEADLINE_S)
     if reach.ok:
         return Finding(State.OK, f"{distribution.name}: {reach.reason}.")
@@ -138,7 +138,7 @@ def check_clock(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> Finding:
 
 def _server_time_s(settings: Settings) -> float | None:
     """Return the time in the replies of an archive's server."""
-    mirror = find_mirror(host_distribution(), settings)
+    mirror = find_mirror(BASE, settings)
     if mirror is None:
         return None
     request = urllib.request.Request(mirror + "/", method="HEAD")  # noqa: S310

@@ -7,12 +7,13 @@ import sys
 from typing import TYPE_CHECKING
 
 from appliance.doctor.check import Finding, State
-from appliance.services.compose import find_compose
+from appliance.services.compose import find_compose, require_compatible_compose
+from appliance.services.engine import engine_answers, require_supported
 from foundation.errors import MesocosmError, RequirementError
 from foundation.process import find_tool, run
 from images.builder import find
 from images.engine import connect
-from provisioning.accelerator.detection import QEMU
+from provisioning.accelerator.guest_run import QEMU
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,6 +111,10 @@ def check_docker(settings: Settings) -> Finding:
                 "Run as root, or join the group docker.",
             )
         return Finding(State.FAILED, f"{exc.brief} {details[-200:]}", exc.resolution)
+    try:
+        require_supported()
+    except RequirementError as exc:
+        return Finding(State.FAILED, exc.brief, exc.resolution)
     return Finding(
         State.OK, f"Docker engine {version['Version']} (API {version['ApiVersion']}) answers."
     )
@@ -125,6 +130,11 @@ def check_compose(settings: Settings) -> Finding:
     shown = run([*command, "version", "--short"], timeout_s=8).text
     match = re.search(r"(\d+)\.(\d+)", shown)
     name = " ".join(command)
+    if engine_answers():
+        try:
+            require_compatible_compose()
+        except RequirementError as exc:
+            return Finding(State.FAILED, exc.brief, exc.resolution)
     if match and (int(match[1]), int(match[2])) < (1, 29):
         return Finding(
             State.FAILED, f"{name} {shown} is too old.", _INSTALL.format("docker-compose")

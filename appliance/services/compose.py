@@ -38,6 +38,8 @@ _PROMETHEUS_CONFIG = REPOSITORY / "monitoring" / "prometheus"
 _PROJECT_LABEL = "com.docker.compose.project"
 _SERVICE_LABEL = "com.docker.compose.service"
 # A worker that is recreated may take `_WORKER_STOP_S` to end its trials.
+_NEEDS_COMPOSE_2 = 29
+"""Docker engines from this version on refuse the API of docker-compose 1."""
 _UP_TIMEOUT_S = 240.0
 _WORKER_STOP_S = 90
 _REMOVAL_S = 30
@@ -142,6 +144,27 @@ def find_compose() -> list[str]:
         "Neither docker-compose nor docker's compose plugin is installed.",
         resolution="Run `make up`, which installs one, or `apt-get install docker-compose`.",
     )
+
+
+def require_compatible_compose() -> None:
+    """Check that the engine, which must run, speaks the API of the installed compose.
+
+    Raises:
+        RequirementError: compose is missing, or it is docker-compose 1 with a newer engine.
+    """
+    command = find_compose()
+    shown = run([*command, "version", "--short"], timeout_s=20).text.strip()
+    if not shown.startswith("1."):
+        return
+    with docker_client() as client:
+        version = str(client.version()["Version"])
+    major = version.partition(".")[0]
+    if major.isdigit() and int(major) >= _NEEDS_COMPOSE_2:
+        raise RequirementError(
+            f"docker-compose {shown} cannot use Docker {version}.",
+            resolution="Install compose 2: `apt-get install docker-compose-plugin` (Docker's archive) or "
+            "`docker-compose-v2` (Ubuntu's).",
+        )
 
 
 class Compose:

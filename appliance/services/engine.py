@@ -16,6 +16,7 @@ from foundation.errors import (
 )
 from foundation.files import write_atomic
 from foundation.process import find_tool, run
+from foundation.settings import REPOSITORY
 from images.engine import connect, require_engine
 from provisioning.container_names import LABEL_STATE
 
@@ -29,7 +30,10 @@ if TYPE_CHECKING:
 START_TIMEOUT_S = 60.0
 _SYSTEMD = Path("/run/systemd/system")
 _UNITS = ("docker.service", "docker.socket")
+_MAIN_PID = ("systemctl", "show", "--property", "MainPID", "--value", "docker.service")
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _RULE_CHAINS = "iptables"
+_SUPPORTED = REPOSITORY / "appliance/bringup/supported.sh"
 
 
 @contextmanager
@@ -99,7 +103,22 @@ def ensure_engine(settings: Settings) -> str:
     except BaseException:
         _mark(settings).unlink(missing_ok=True)
         raise
+    write_atomic(_mark(settings), f"{how} {_identity(settings, how)}")
     return f"started ({how})"
+
+
+def require_supported() -> None:
+    """Check that the appliance can use the Docker engine, by what it says of itself.
+
+    Raises:
+        RequirementError: it is of another kind: rootless, with remapped users, Docker Desktop, a snap.
+    """
+    asked = run(["sh", str(_SUPPORTED), "--engine"], timeout_s=30)
+    if asked.exit_code:
+        cause, _, cure = asked.stderr.decode(errors="replace").strip().partition("\n")
+        raise RequirementError(
+            cause.removeprefix("error: "), resolution=cure.removeprefix("→ ").replace("\n→", "")
+        )
 
 
 def stop_engine(settings: Settings) -> str:
@@ -107,9 +126,13 @@ def stop_engine(settings: Settings) -> str:
     mark = _mark(settings)
     if not mark.is_file():
         return "left running: not started by us" if engine_answers() else "was not running"
+    how, _, identity = mark.read_text().partition(" ")
+    if identity and identity != _identity(settings, how):
+        mark.unlink()
+        return "left running: restarted by others" if engine_answers() else "was not running"
     if others := _foreign_containers(settings):
         return f"left running for other containers: {', '.join(others)}"
-    if mark.read_text() == "systemd":
+    if how == "systemd":
         run(["systemctl", "stop", *_UNITS], timeout_s=60).require()
     else:
         pid_file = str(_pid_file(settings))
@@ -118,6 +141,19 @@ def stop_engine(settings: Settings) -> str:
         _pid_file(settings).unlink(missing_ok=True)
     mark.unlink()
     return "stopped"
+
+
+def _identity(settings: Settings, how: str) -> str:
+    """Return what tells the running engine from one that the system or a person started later."""
+    boot = _BOOT_ID.read_text().strip()
+    if how == "systemd":
+        return f"{boot} {run(_MAIN_PID, timeout_s=10).text.strip()}"
+    try:
+        pid = int(_pid_file(settings).read_text())
+        started = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    except (OSError, ValueError, IndexError):
+        return f"{boot} none"
+    return f"{boot} {pid} {started}"
 
 
 def _start_unit() -> None:

@@ -12,7 +12,7 @@ from foundation.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from controller.spec.run import RunSpec, TaskSpec
+    from controller.specification.run import RunSpec, TaskSpec
     from controller.store.run_metrics import Track
     from controller.store.runs import RunFolder
     from provisioning.protocols import Json

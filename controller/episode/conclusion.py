@@ -121,7 +121,7 @@ class Conclusion:
         if changes is None:
             return None
         images = {machine.role: machine.image_digest for machine in self.machines}
-        if context.is_noop and context.baselines is not None:
+        if context.spec.is_noop and context.baselines is not None:
             context.baselines.keep(self.task, images, changes)
         known = context.baselines
         baseline = None if known is None else known.find(self.task, images)
@@ -180,11 +180,11 @@ def _weighted(task: Task, met: Collection[str]) -> float | None:
 
 def measure_result(result: TrialResult, context: RunContext) -> None:
     """Record the metrics of a result."""
-    context.record("trial_seconds", result.seconds, suite=context.suite)
-    context.record("verdicts_total", suite=context.suite, verdict=result.verdict)
+    context.record("trial_seconds", result.seconds, suite=context.spec.suite)
+    context.record("verdicts_total", suite=context.spec.suite, verdict=result.verdict)
     context.record("trials_ended_total", reason=result.reason)
     for name, share in result.members.items():
-        labels = asdict(context.members[name])
+        labels = asdict(context.spec.members[name])
         usage = share.usage
         directions = {"prompt": usage.input_tokens, "completion": usage.output_tokens}
         for direction, tokens in directions.items():
@@ -205,4 +205,4 @@ def _measure_evaluators(live: LiveTrial, context: RunContext) -> None:
         is_evaluators = record.cause in {None, Cause.EVALUATOR}
         if record.state is NodeState.INCONCLUSIVE and is_evaluators:
             for name in sorted({check.check for check in node.checks}):
-                context.record("evaluator_errors_total", suite=context.suite, evaluator=name)
+                context.record("evaluator_errors_total", suite=context.spec.suite, evaluator=name)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from controller.actions.vocabulary import vocabulary
 from controller.episode.runners import make_runners
 from controller.observation.settle import SettleRule
-from controller.spec.agent import MEMBER
+from controller.specification.episode import EpisodeSpec
 from foundation.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
@@ -82,52 +82,27 @@ def discard_metric(name: Name, value: float = 1.0, **labels: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class TeamMember:
-    """Labels of a member's metrics.
-
-    Attributes:
-        agent: name of its agent.
-        model: name of the model that it queries; empty for none.
-    """
-
-    agent: str = ""
-    model: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class RunContext:
-    """The context that the trials of a run share.
+    """The services that the trials of a run share, and what they are told about the run.
 
     Attributes:
         fleet: leases the machines.
-        suite: name of the suite, a label of metrics.
-        members: the team that plays the trials, by name.
-        code: version of Mesocosm, for logs.
+        spec: what the trials are told about their run.
         make_runners: creates the runners of a trial's evaluators.
         vocabulary: evaluators, actions and setup operations that tasks can use.
         record: records metrics.
         clock: measures and waits.
         rule: when a screen counts as settled.
-        with_trees: whether observations include the machines' accessibility trees.
-        feedback: how much agents learn about their progress: ``none``, ``hints`` or ``nodes``.
-        video_hz: recorded frames per second of each screen; 0 records none.
         baselines: changes made by no-op trials; None if unknown.
         keeper: keeps end states; None keeps none.
-        is_noop: whether the agent does nothing, so that its trials are baselines.
     """
 
     fleet: Fleet
-    suite: str = ""
-    members: Mapping[str, TeamMember] = field(default_factory=lambda: {MEMBER: TeamMember()})
-    code: str = ""
+    spec: EpisodeSpec = field(default_factory=EpisodeSpec)
     make_runners: MakeRunners = make_runners
     vocabulary: Vocabulary = field(default_factory=vocabulary)
     record: Record = discard_metric
     clock: Clock = SYSTEM_CLOCK
     rule: SettleRule = field(default_factory=SettleRule)
-    with_trees: bool = False
-    feedback: str = "none"
-    video_hz: float = 0.0
     baselines: Baselines | None = None
     keeper: EndStateKeeper | None = None
-    is_noop: bool = False

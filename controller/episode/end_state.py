@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from controller.actions.session import SessionState
     from controller.episode.result import Ending, TrialResult
-    from controller.spec.run import KeepPolicy
+    from controller.specification.run import KeepPolicy
     from evaluators.graph.progress import Progress
     from foundation.clock import Clock
     from provisioning.protocols import Machine

@@ -325,8 +325,8 @@ class Episode:
     def _bind(self, task: Task) -> Task | Ending:
         """Return the task with parameters bound by this trial's seed."""
         conclusion = self._require_conclusion()
-        agents = {name: member.agent for name, member in self._context.members.items()}
-        about = {"agents": agents, "code": self._context.code}
+        agents = {name: member.agent for name, member in self._context.spec.members.items()}
+        about = {"agents": agents, "code": self._context.spec.code}
         named = {"task": task.id, "repeat": self._repeat, "seed": self._seed, **about}
         try:
             bound = bind_task(task, self._seed)
@@ -395,7 +395,7 @@ class Episode:
         return name
 
     def _member(self, name: str | None) -> str:
-        members = self._context.members
+        members = self._context.spec.members
         if name in members or (name is None and len(members) == 1):
             return name or next(iter(members))
         raise EpisodeUseError(

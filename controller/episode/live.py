@@ -161,7 +161,7 @@ class LiveTrial:
             LinkError: a machine does not return its tree.
             StoreError: the log cannot be written.
         """
-        machines = self.machines if self._context.with_trees else {}
+        machines = self.machines if self._context.spec.observation.trees else {}
         trees = {role: machine.tree.elements() for role, machine in machines.items()}
         if trees:
             self._log.append("trees", n=self.budget.steps, trees=self._log.keep_trees(trees))
@@ -171,7 +171,7 @@ class LiveTrial:
     def _progress(self) -> tuple[str, ...]:
         context = self._context
         evaluators = context.vocabulary.evaluators
-        return progress_lines(self.graph, self.task, evaluators, context.feedback)
+        return progress_lines(self.graph, self.task, evaluators, context.spec.observation.feedback)
 
     def last_seen(self) -> Observation:
         """Return the last screenshots without querying any machine."""
@@ -313,8 +313,8 @@ class LiveTrial:
         context = self._context
         for phase, value in seconds.items():
             context.record("step_seconds", value, phase=phase)
-        agent = context.members[self._member].agent
-        context.record("steps_total", 1.0, suite=context.suite, agent=agent)
+        agent = context.spec.members[self._member].agent
+        context.record("steps_total", 1.0, suite=context.spec.suite, agent=agent)
 
 
 def _marked(action: Action | None) -> dict[str, object]:

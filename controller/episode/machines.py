@@ -75,7 +75,9 @@ class TrialMachines:
         context, machines = self._context, environment.machines
         conclusion.egress = EgressSession(task)
         self._stack.enter_context(conclusion.egress.opened(machines))
-        self._stack.enter_context(recording(machines, self._log, context.video_hz, context.clock))
+        self._stack.enter_context(
+            recording(machines, self._log, context.spec.recording_hz, context.clock)
+        )
         cancel = self._clock.token
         return LiveTrial(task, environment, context, self._log, self._clock, cancel=cancel)
 

@@ -23,13 +23,13 @@ def make_runners(
     """Create the runner of each role and of the session.
 
     Args:
-        environment: provides the machines.
+        environment: provides the machines and services.
         state: state of the session.
         vocabulary: provides the evaluators.
     """
     machines = environment.machines
     tools = vocabulary.evaluators[SESSION]
-    services = find_services(machines)
+    services = find_services(environment.resources)
     runners: dict[str, WaveRunner] = {
         SESSION: session_runner(state, tools, machines, services=services)
     }

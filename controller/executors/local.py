@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from controller.episode.trial import Driver
     from controller.scheduling.scheduler import Scheduler
     from controller.scheduling.sink import TrialSink
-    from controller.spec.job import TrialJob
+    from controller.specification.job import TrialJob
     from evaluators.loading.suite import Suite
     from evaluators.model.task import Task
     from foundation.cancel import CancelToken

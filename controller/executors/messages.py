@@ -9,8 +9,9 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, JsonValue, TypeAdapter
 
 from controller.episode.result import TrialResult  # noqa: TC001 - read by pydantic
-from controller.spec.agent import Record
-from controller.spec.job import TrialJob  # noqa: TC001 - read by pydantic
+from controller.specification.agent import Record
+from controller.specification.job import TrialJob  # noqa: TC001 - read by pydantic
+from controller.specification.model_choice import ModelChoice
 from provisioning.resource import ResourceSpec
 
 
@@ -23,22 +24,6 @@ class FolderAddress(Record):
 
     kind: Literal["folder"] = "folder"
     path: Path
-
-
-class ModelChoice(Record):
-    """What the user who starts a run has chosen for its model; may contain credentials.
-
-    Attributes:
-        name: name of the model; None uses the environment's.
-        base_url: URL of its endpoint; None uses the environment's.
-        extra: further fields of each request.
-        image_scale: factor that screenshots are scaled down by.
-    """
-
-    name: str | None = None
-    base_url: str | None = None
-    extra: dict[str, JsonValue] | None = None
-    image_scale: float | None = None
 
 
 class RunAccess(Record):

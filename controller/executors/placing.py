@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from controller.scheduling.executor import RunJob
     from controller.scheduling.scheduler import Scheduler
-    from controller.spec.job import TrialJob
+    from controller.specification.job import TrialJob
     from foundation.cancel import CancelToken
 
 

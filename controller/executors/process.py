@@ -23,7 +23,7 @@ from controller.executors.messages import (
     write_line,
 )
 from controller.executors.placing import place_all
-from controller.spec.agent import CustomSpec, PythonSpec
+from controller.specification.agent import CustomSpec, PythonSpec
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import UsageError, error_of_code
 from foundation.process import start
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from controller.executors.messages import RunAccess
     from controller.scheduling.scheduler import Scheduler
     from controller.scheduling.sink import TrialSink
-    from controller.spec.agent import AgentSpec, Record
-    from controller.spec.job import TrialJob
+    from controller.specification.agent import AgentSpec, Record
+    from controller.specification.job import TrialJob
     from foundation.cancel import CancelToken
     from foundation.clock import Clock
     from provisioning.resource import ResourceSpec

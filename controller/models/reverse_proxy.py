@@ -63,6 +63,7 @@ class ModelProxy:
         self._rules = find_adapter(settings.adapter).gateway
         self._meter = meter
         self._usage = usage
+        self._readers: dict[int, UsageReader] = {}
         self._client = httpx2.AsyncClient(timeout=settings.timeout_s, follow_redirects=False)
         self._slots = asyncio.Semaphore(_AT_ONCE)
 
@@ -92,6 +93,8 @@ class ModelProxy:
                 _log.warning("A reply of %s was cut off: %s.", self._settings.name, exc.brief)
             finally:
                 self._meter.end(number)
+                if reader := self._readers.pop(number, None):
+                    self._usage.end(reader.usage())
 
     async def _answer(self, request: Request, deadline_s: float, number: int) -> Response:
         """Return the reply to a request; failures become HTTP errors."""
@@ -114,10 +117,11 @@ class ModelProxy:
         if is_retried(reply.status_code):
             self._meter.fail(number, asked_pause_s(reply.headers, SYSTEM_CLOCK.now_s()))
         headers = {name: reply.headers[name] for name in _KEPT_HEADERS if name in reply.headers}
-        reader = None
         if route.is_call and reply.is_success:
-            reader = self._rules.read_usage(reply.headers.get("content-type", ""))
-        content = self._content(reply, deadline_s, number, reader)
+            self._usage.begin()
+            content_type = reply.headers.get("content-type", "")
+            self._readers[number] = self._rules.read_usage(content_type)
+        content = self._content(reply, deadline_s, number)
         return StreamingResponse(content, reply.status_code, headers)
 
     async def _fail(self, request: Request, number: int) -> None:
@@ -164,14 +168,14 @@ class ModelProxy:
         return Response(content, status, media_type=media_type)
 
     async def _content(
-        self, reply: httpx2.Response, deadline_s: float, number: int, reader: UsageReader | None
+        self, reply: httpx2.Response, deadline_s: float, number: int
     ) -> AsyncIterator[bytes]:
         """Yield the content of a reply as it arrives, without secrets, and measure its usage.
 
         Raises:
             _CutOffError: it ends early, is too long or too slow.
         """
-        mask = ByteMask(self._settings.secrets())
+        mask, reader = ByteMask(self._settings.secrets()), self._readers.get(number)
         left = MAX_BYTES
         async with contextlib.aclosing(reply), contextlib.aclosing(reply.aiter_bytes()) as chunks:
             try:
@@ -191,9 +195,6 @@ class ModelProxy:
                 if left == MAX_BYTES or not isinstance(exc, TimeoutError):
                     self._meter.fail(number)
                 raise _CutOffError(repr(exc)) from exc
-            finally:
-                if reader:
-                    self._usage.add(reader.usage())
             yield mask.rest()
 
 

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from pydantic import Field, JsonValue, SecretStr
 from pydantic_settings import SettingsConfigDict
 
-from controller.spec.agent import without_credentials
+from controller.specification.agent import without_credentials
 from foundation.environment import EnvironmentSettings
 
 

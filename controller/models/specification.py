@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from controller.models.adapters import find_adapter
 from controller.models.settings import ModelSettings
-from controller.spec.agent import ModelClientSpec, ModelSpec, Sampling
+from controller.specification.agent import ModelClientSpec, ModelSpec, Sampling
 from foundation.errors import SettingsError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from controller.spec.agent import RegisteredSpec
+    from controller.specification.agent import RegisteredSpec
 
 _SAME = (
     "adapter",

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 MAX_TOKENS = 10**9
 """Limit per request and direction; larger counts are ignored as invalid."""
 
+_PATIENCE_S = 0.5
+
 Tokens = tuple[int | None, int | None, int | None, int | None]
 """Input, output, cached and reasoning tokens; None for unknown ones."""
 
@@ -92,20 +94,32 @@ def usage_of(tokens: Tokens, usd: float = 0.0) -> Usage:
 
 
 class UsageMeter:
-    """Adds up the usage of one trial's requests; thread-safe."""
+    """Adds up the usage of one trial's replies; thread-safe."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._changed = threading.Condition()
+        self._open = 0
         self._usage = NO_USAGE
 
-    def add(self, usage: Usage) -> None:
-        """Add the usage of a request."""
-        with self._lock:
+    def begin(self) -> None:
+        """Note that a reply begins; its usage follows."""
+        with self._changed:
+            self._open += 1
+
+    def end(self, usage: Usage) -> None:
+        """Add the usage of a reply that ends."""
+        with self._changed:
+            self._open -= 1
             self._usage += usage
+            self._changed.notify_all()
 
     def take(self) -> Usage:
-        """Return the usage since the last call."""
-        with self._lock:
+        """Return the usage since the last call.
+
+        Replies that a program has just read may not have ended yet: they are waited for, shortly.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: not self._open, timeout=_PATIENCE_S)
             usage, self._usage = self._usage, NO_USAGE
             return usage
 

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from controller.registered.copies import Copies
 from controller.registered.source import digest_files
-from controller.spec.agent import KINDS
+from controller.specification.agent import KINDS
 from evaluators.model.codecs import parse
 from evaluators.model.yaml_source import read_yaml
 from evaluators.strict import Name, Strict

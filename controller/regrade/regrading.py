@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from controller.episode.end_state import read_end_state
 from controller.planning import code_version, specify_task
 from controller.regrade.grading import Grader, bind_again, logged_graph
-from controller.spec.run import SuiteSpec, TaskSpec
+from controller.specification.run import SuiteSpec, TaskSpec
 from controller.store.regrade_record import Regrade, keep_regrade
 from evaluators.source_digest import SourceDigester
 from foundation.clock import SYSTEM_CLOCK

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from controller.episode.result import TrialResult
     from controller.scheduling.scheduler import Scheduler
     from controller.scheduling.sink import TrialSink
-    from controller.spec.job import TrialJob
+    from controller.specification.job import TrialJob
     from foundation.cancel import CancelToken
 
 

@@ -19,8 +19,8 @@ from controller.scheduling.events import (
     TrialStarted,
     ignore_event,
 )
-from controller.spec.job import TrialJob
-from controller.spec.run import trial_seed
+from controller.specification.job import TrialJob
+from controller.specification.run import trial_seed
 from controller.store.spending import RunBudget, Spending
 from foundation.cancel import CancelToken
 

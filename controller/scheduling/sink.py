@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from controller.episode.result import Ending, TrialResult
-    from controller.spec.job import TrialJob
-    from controller.spec.run import RunSpec
+    from controller.specification.job import TrialJob
+    from controller.specification.run import RunSpec
     from foundation.clock import Clock
 
 

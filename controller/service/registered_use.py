@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from controller.service.state.database import Database
-    from controller.spec.request import RunRequest
+    from controller.specification.request import RunRequest
     from foundation.clock import Clock
     from foundation.settings import Settings
 

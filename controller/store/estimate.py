@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from controller.episode.result import TrialResult
-    from controller.spec.run import RunSpec
+    from controller.specification.run import RunSpec
     from controller.store.runs import RunFolder, Store
     from evaluators.loading.suite import Suite
     from provisioning.protocols import Json

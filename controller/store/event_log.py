@@ -8,7 +8,7 @@ import os
 from typing import TYPE_CHECKING, Any, Self
 
 from controller.observation.observer import describe_tree
-from controller.spec.run import SCHEMA_VERSION
+from controller.specification.run import SCHEMA_VERSION
 from controller.store.schema import require_known
 from foundation.errors import StoreError
 from foundation.files import digest_bytes, write_atomic

@@ -7,7 +7,7 @@ import io
 import json
 from typing import TYPE_CHECKING, Any, Literal
 
-from controller.spec.run import trial_seed
+from controller.specification.run import trial_seed
 from controller.store.schema import member_of, usage_in
 
 if TYPE_CHECKING:

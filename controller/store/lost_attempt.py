@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from controller.episode.result import FAILED, MachineRecord, MemberShare, TrialResult
 from controller.models.usage import NO_USAGE
-from controller.spec.agent import ModelClientSpec
+from controller.specification.agent import ModelClientSpec
 from controller.store.schema import member_of, usage_in
 from evaluators.graph.outcome import Verdict
 from evaluators.graph.state import GraphRecord, NodeState
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from controller.episode.result import Ending
     from controller.models.usage import Usage
-    from controller.spec.agent import AgentSpec
-    from controller.spec.job import TrialJob
-    from controller.spec.run import RunSpec
+    from controller.specification.agent import AgentSpec
+    from controller.specification.job import TrialJob
+    from controller.specification.run import RunSpec
 
 
 def result_of_lost(

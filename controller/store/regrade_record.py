@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, Literal
 from pydantic import ValidationError
 
 from controller.episode.result import Reason  # noqa: TC001 - read by pydantic
-from controller.spec.agent import Record
-from controller.spec.run import CodeSpec, SuiteSpec, TaskSpec  # noqa: TC001 - read by pydantic
+from controller.specification.agent import Record
+from controller.specification.run import CodeSpec, SuiteSpec, TaskSpec  # noqa: TC001 - read by pydantic
 from evaluators.graph.feedback import Feedback  # noqa: TC001 - read by pydantic
 from evaluators.graph.outcome import Verdict  # noqa: TC001 - read by pydantic
 from foundation.errors import StoreError

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from controller.episode.result import FAILED, Reason
-from controller.spec.agent import agent_name, model_name
-from controller.spec.run import trial_seed
+from controller.specification.agent import agent_name, model_name
+from controller.specification.run import trial_seed
 from controller.store.run_fleet import fleet_of
 from controller.store.spending import BUDGET_SPENT, RunBudget, read_budget, spending_of
 from controller.store.unfinished import read_unfinished
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from controller.episode.result import MachineRecord, TrialResult
     from controller.models.usage import Usage
-    from controller.spec.run import RunSpec
+    from controller.specification.run import RunSpec
     from controller.store.regrade_record import Regrade
     from controller.store.runs import RunFolder
     from controller.store.unfinished import Unfinished

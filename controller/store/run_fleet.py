@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from controller.episode.result import TrialResult
-    from controller.spec.run import FleetName, RunSpec
+    from controller.specification.run import FleetName, RunSpec
 
 _FAKE = "fake"
 _NONE = "none"

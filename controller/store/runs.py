@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from controller.episode.result import Ending, TrialResult
-    from controller.spec.job import TrialJob
-    from controller.spec.run import RunSpec
+    from controller.specification.job import TrialJob
+    from controller.specification.run import RunSpec
     from foundation.clock import Clock
 
 _log = logging.getLogger(__name__)

@@ -9,8 +9,8 @@ from pydantic import ValidationError
 
 from controller.episode.result import TRIAL_RESULT
 from controller.models.usage import Usage
-from controller.spec.agent import MEMBER
-from controller.spec.run import SCHEMA_VERSION, RunSpec
+from controller.specification.agent import MEMBER
+from controller.specification.run import SCHEMA_VERSION, RunSpec
 from foundation.errors import StoreError
 
 if TYPE_CHECKING:

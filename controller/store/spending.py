@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from controller.models.usage import NO_USAGE
-from controller.spec.run import BudgetSpec
+from controller.specification.run import BudgetSpec
 from controller.store.lost_attempt import logged_usages
 from foundation.errors import StoreError
 from foundation.files import write_atomic
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from controller.episode.result import TrialResult
-    from controller.spec.run import RunSpec
+    from controller.specification.run import RunSpec
     from controller.store.runs import Attempt, RunFolder
     from provisioning.protocols import Json
 

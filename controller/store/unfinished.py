@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from controller.spec.run import trial_seed
+from controller.specification.run import trial_seed
 from evaluators.graph.feedback import Feedback, explain
 from evaluators.graph.progress import Progress
 from evaluators.parameters.binding import bind_task

@@ -14,10 +14,11 @@ from controller.agents.random_agent import RandomAgent
 from controller.episode.result import Reason
 from controller.executors.local import LocalTrials
 from controller.executors.placing import Part, place_each
-from controller.planning import Plan, create_run
+from controller.planning import specify_run
 from controller.scheduling.events import TrialEnded, ignore_event
 from controller.scheduling.scheduler import Scheduler
-from controller.spec.agent import CustomSpec
+from controller.specification.agent import CustomSpec
+from controller.store.runs import Store
 from controller.validation.cheats import (
     CHEATS,
     CheatDriver,
@@ -194,11 +195,18 @@ class Validator:
     def _part(self, work: Round, ended: list[Attempt], shared: _Shared) -> Part:
         """Return the part of a round to execute; its attempts are appended to `ended`."""
         # Trials of an agent called noop are recorded as the baseline of changes without any action.
-        spec = CustomSpec(name=work.kind.value.replace(" ", "-"))
-        plan = Plan(self.suite, spec, work.driver, tuple(work.names), work.repeats, RETRIES)
-        folder = create_run(plan, self.runs_dir, clock=self.clock)
+        spec = specify_run(
+            self.suite,
+            CustomSpec(name=work.kind.value.replace(" ", "-")),
+            tasks=tuple(work.names),
+            repeats=work.repeats,
+            retries=RETRIES,
+            clock=self.clock,
+        )
+        folder = Store(self.runs_dir).create(spec)
         context = make_context(
-            plan,
+            spec,
+            self.suite,
             self.fleet,
             clock=self.clock,
             take=self.take,

@@ -279,9 +279,9 @@ class Binder:
             where = (number, "roles", name)
             if not self._is_known(where, "role in this task", role, self.composed.roles):
                 continue
-            if self.composed.roles[role].kind != subtask.roles[name].kind:
-                message = f"the role {role!r} is a {self.composed.roles[role].kind}; "
-                self._report(where, f"{message}{subtask.id} needs a {subtask.roles[name].kind}.")
+            if not self.composed.roles[role].meets(subtask.roles[name]):
+                message = f"the role {role!r} is a {self.composed.roles[role]}; "
+                self._report(where, f"{message}{subtask.id} needs a {subtask.roles[name]}.")
         return roles
 
     def _is_known(self, where: Where, what: str, name: str, names: Collection[str]) -> bool:

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-import mesocosm
+from evaluators import authoring
 from foundation.errors import SpecError
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def _require_guest_source(source: SourceFile, siblings: set[str]) -> set[str]:
 
 def _require_in_guests(source: SourceFile, imported: _Import) -> None:
     names = (imported.module, f"{imported.module}.{imported.name}")
-    is_authored = imported.module == mesocosm.__name__ and imported.name in mesocosm.IN_GUESTS
+    is_authored = imported.module == authoring.MODULE and imported.name in authoring.IN_GUESTS
     is_there = (
         is_authored
         or imported.module.partition(".")[0] in sys.stdlib_module_names
@@ -166,7 +166,7 @@ def _require_in_guests(source: SourceFile, imported: _Import) -> None:
         raise source.error(
             imported.line,
             f"guests do not have {imported.name or 'everything'} of {imported.module}."
-            if imported.module == mesocosm.__name__
+            if imported.module == authoring.MODULE
             else f"guests do not have {imported.module}.",
             "Desktop evaluators can import the standard library, the names of mesocosm that read files, "
             "and files in the same folder. Those for documents, vision, phones and "

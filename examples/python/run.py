@@ -4,23 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from controller.executors.local import LocalExecutor, LocalTrials
-from controller.planning import Plan, create_run
-from controller.scheduling.execution import execute_run
-from controller.spec.agent import CustomSpec
-from controller.wiring import make_context
-from mesocosm import (
-    Action,
-    Agent,
-    AgentContext,
-    AgentDriver,
-    Observation,
-    Turn,
-    get_settings,
-    open_fleet,
-    open_suite,
-    read_report,
-)
+from mesocosm import Action, Agent, AgentContext, Observation, Turn, run_suite
 
 
 class Patient(Agent):
@@ -36,17 +20,11 @@ class Patient(Agent):
         return Turn((Action("complete"),))
 
 
-def main(suite_name: str, fleet: str = "real") -> None:
+def main(suite: str, fleet: str = "real") -> None:
     """Run every task of a suite, two at a time, and print the report."""
-    settings = get_settings()
-    suite = open_suite(suite_name)
-    plan = Plan(suite, CustomSpec(name="patient"), AgentDriver(Patient), seed=7)
-    folder = create_run(plan, settings.runs_dir)
-    context = make_context(plan, open_fleet(fleet, settings))
-    trials = LocalTrials(suite, context, plan.driver)
-    execute_run(folder, LocalExecutor(trials, parallel=2))
-    print(folder.spec.run)
-    print(read_report(folder).summary())
+    report = run_suite(suite, Patient, name="patient", seed=7, parallel=2, fleet=fleet)
+    print(report.spec.run)
+    print(report.summary())
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from images.distribution import host_distribution
+from images.distribution import BASE
 from images.upstream import UpstreamRecipe
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def alertmanager_recipe(settings: Settings) -> UpstreamRecipe:
     del settings
     return UpstreamRecipe(
         name="alertmanager",
-        variant=host_distribution().name,
+        variant=BASE.name,
         files={"Dockerfile": HERE / "Dockerfile"},
         upstream=UPSTREAM,
         package="prometheus-alertmanager",

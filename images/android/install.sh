@@ -12,6 +12,8 @@ mv "$tools/cmdline-tools" "$tools/latest"
 rm "$archive"
 yes | sdkmanager --licenses >/dev/null
 sdkmanager --install platform-tools emulator "$SYSTEM_IMAGE"
+# The emulator refuses an SDK without this folder: "Broken AVD system path".
+mkdir -p "$ANDROID_HOME/platforms"
 properties=$ANDROID_HOME/$(echo "$SYSTEM_IMAGE" | tr ';' '/')/source.properties
 found=$(sed -n 's/^Pkg.Revision= *//p' "$properties")
 if [ "$found" != "$SYSTEM_IMAGE_REVISION" ]; then

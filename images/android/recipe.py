@@ -6,43 +6,67 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foundation.errors import ImageBuildError, RequirementError
+from foundation.errors import EngineError, ImageBuildError
 from foundation.files import digest_file
+from images.android.requirements import (
+    KVM,
+    LICENCE,
+    MEMORY_MIB,
+    MIN_ENGINE_BYTES,
+    MIN_STATE_BYTES,
+    engine_root,
+    require_cpu,
+    require_device,
+    require_disk,
+    require_kvm_inside,
+    require_licence,
+    require_memory,
+)
 from images.dockerfile import DockerRecipe
 from images.engine import connect
 from images.recipe import Product
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from foundation.settings import Settings
     from images.recipe import Image, Report
 
 HERE = Path(__file__).parent
-KVM = Path("/dev/kvm")
-LICENCE = "https://developer.android.com/studio/terms"
-_SCRIPTS = ("Dockerfile", "install.sh", "prepare.sh", "entrypoint.sh")
+SAVED = "saved"
+"""Folder of the image's files, with the virtual device and its snapshot in ``saved.tar``."""
+_SCRIPTS = ("Dockerfile", "install.sh", "emulator.sh", "prepare.sh", "entrypoint.sh")
 _SUMS = "SHA256SUMS"
-_PREPARE_TIMEOUT_S = 1800
-_MEMORY = "6g"
+_PREPARE_TIMEOUT_S = 3600
+_MAX_PROCESSES = 4096
 
 
 class AndroidRecipe:
     """Recipe of the emulator, one virtual device, the user's APKs, and a snapshot to resume from.
 
-    The Dockerfile installs the software. The snapshot is then taken in a container that has
-    ``/dev/kvm``, which builds lack, and that container becomes the image.
+    The Dockerfile installs the software. The virtual device is then created and saved in a container
+    that has ``/dev/kvm``, which builds lack; it is a sparse archive beside the manifest, because a
+    layer of that size takes minutes to commit and again to copy up in each container.
 
     Args:
         settings: licence acceptance and the folder of APKs.
+        pins: versions and digests; by default, those of ``pins.json``.
+        kvm: KVM's device; None for software that does not need it.
     """
 
     name = "android"
     needs = ("base",)
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        pins: Mapping[str, str] | None = None,
+        kvm: Path | None = KVM,
+    ) -> None:
         self._settings = settings
-        self._pins: dict[str, str] = json.loads((HERE / "pins.json").read_text())
+        self._kvm = kvm
+        self._pins: dict[str, str] = dict(pins or json.loads((HERE / "pins.json").read_text()))
 
     @property
     def variant(self) -> str:
@@ -57,44 +81,127 @@ class AndroidRecipe:
             "apks": {path.name: digest for path, digest in self._apks()},
         }
 
-    def build(self, workdir: Path, report: Report, needed: Mapping[str, Image]) -> Product:
-        """Install the emulator and take the snapshot.
+    def requirements(self) -> Mapping[str, Callable[[], str]]:
+        """Return what it needs of the host, by name.
+
+        Each function returns a note, or raises RequirementError with a cause and a resolution.
+        """
+        settings, device = self._settings, self._kvm
+        known: dict[str, Callable[[], str]] = {
+            "licence": lambda: require_licence(settings),
+            "cpu": require_cpu,
+            "memory": require_memory,
+        }
+        if device is not None:
+            known["kvm"] = lambda: require_device(device)
+        return known | {
+            "engine disk": lambda: require_disk(
+                engine_root(), MIN_ENGINE_BYTES, "the Docker engine's folder"
+            ),
+            "state disk": lambda: require_disk(
+                settings.images_dir, MIN_STATE_BYTES, "the state folder"
+            ),
+        }
+
+    def require(self) -> None:
+        """Check that this host can build and run it.
 
         Raises:
-            RequirementError: the licence was not accepted, or ``/dev/kvm`` is missing.
+            RequirementError: it lacks something; nothing was fetched.
+        """
+        for check in self.requirements().values():
+            check()
+
+    def try_kvm(self, image: str) -> str:
+        """Check that the user of a phone's container can open KVM; return a note.
+
+        Args:
+            image: Docker tag of any image with a shell.
+
+        Raises:
+            RequirementError: it cannot.
+        """
+        if self._kvm is None:
+            return "needs no KVM"
+        return require_kvm_inside(image, self._kvm)
+
+    def build(self, workdir: Path, report: Report, needed: Mapping[str, Image]) -> Product:
+        """Install the emulator, then create and save the virtual device.
+
+        Raises:
+            RequirementError: the licence was not accepted, or the host lacks something.
             ImageBuildError: a step failed, or an APK does not match its checksum.
         """
-        self._require()
-        apks = workdir / "apks"
-        apks.mkdir()
-        for path, _ in self._apks():
-            (apks / path.name).write_bytes(path.read_bytes())
-        files = {name: HERE / name for name in _SCRIPTS} | {"apks": apks}
-        args = {name.upper(): value for name, value in self._pins.items()}
-        recipe = DockerRecipe("android", self.variant, files, {**args, "LICENCE_ACCEPTED": "yes"})
-        installed = recipe.build(workdir, report, needed)
-        for path in apks.iterdir():
-            path.unlink()
-        apks.rmdir()
+        self.require()
+        report("kvm", None, self.try_kvm(needed["base"].tag or ""))
+        installed = self.install(workdir, report, needed)
         report("prepare", None, "booting the virtual device once for its snapshot")
+        saved = workdir / SAVED
+        saved.mkdir()
+        self._prepare(str(installed.docker_id), saved)
         return Product(
-            docker_id=_prepare(str(installed.docker_id)),
+            docker_id=installed.docker_id,
             packages=installed.packages,
             notes={"licence": f"accepted by the builder: {LICENCE}", **self._pins},
         )
 
-    def _require(self) -> None:
-        if not self._settings.accept_android_sdk_licence:
-            raise RequirementError(
-                "The licence of Google's Android SDK has not been accepted.",
-                details=f"The emulator and its system images belong to Google; read {LICENCE}.",
-                resolution="Run `mesocosm image build android --accept-android-sdk-licence`.",
+    def install(self, workdir: Path, report: Report, needed: Mapping[str, Image]) -> Product:
+        """Build the image with the software; the work folder is as empty afterwards as before.
+
+        Raises:
+            ImageBuildError: a step failed, or an APK does not match its checksum.
+        """
+        apks, tools = workdir / "apks", workdir / "tools"
+        apks.mkdir()
+        tools.mkdir()
+        for path, _ in self._apks():
+            (apks / path.name).write_bytes(path.read_bytes())
+        try:
+            files = {name: HERE / name for name in _SCRIPTS} | {"apks": apks, "tools": tools}
+            self.add_tools(tools)
+            args = {name.upper(): value for name, value in self._pins.items()}
+            args["LICENCE_ACCEPTED"] = "yes"
+            recipe = DockerRecipe("android", self.variant, files, args)
+            return recipe.build(workdir, report, needed)
+        finally:
+            for folder in (apks, tools):
+                for path in folder.iterdir():
+                    path.unlink()
+                folder.rmdir()
+
+    def add_tools(self, folder: Path) -> None:
+        """Add files that the build finds in ``/opt/mesocosm``; the SDK needs none."""
+
+    def _prepare(self, image: str, saved: Path) -> None:
+        """Run prepare.sh in a container, which writes its archive to a folder of this host."""
+        saved.chmod(0o777)  # the container's user is another one; the folders above are private
+        device = self._kvm
+        with connect(
+            _PREPARE_TIMEOUT_S, doing="prepare the virtual device", refusal=EngineError
+        ) as client:
+            container = client.containers.create(
+                image,
+                entrypoint=["/usr/bin/tini", "--", "/bin/sh", "/opt/mesocosm/prepare.sh"],
+                devices=[f"{device}:{device}:rw"] if device else [],
+                group_add=[str(device.stat().st_gid)] if device else [],
+                cap_drop=["ALL"],
+                security_opt=["no-new-privileges:true"],
+                network_mode="none",
+                mem_limit=f"{MEMORY_MIB}m",
+                pids_limit=_MAX_PROCESSES,
+                volumes=["/data", f"{saved}:/saved:rw"],
             )
-        if not KVM.exists():
-            raise RequirementError(
-                "Google's emulator requires KVM, but this host has no /dev/kvm.",
-                resolution="Use the reference phone, which needs no KVM: `mesocosm image build phone`.",
-            )
+            try:
+                container.start()
+                ended = container.wait(timeout=_PREPARE_TIMEOUT_S)
+                if ended["StatusCode"] != 0:
+                    raise ImageBuildError(
+                        "The virtual device could not be prepared.",
+                        details=container.logs(tail=40).decode(errors="replace"),
+                    )
+            finally:
+                container.remove(force=True, v=True)
+        saved.chmod(0o755)
 
     def _apks(self) -> list[tuple[Path, str]]:
         """Return the user's APKs and their digests, verified against SHA256SUMS.
@@ -126,34 +233,3 @@ class AndroidRecipe:
         if missing := wanted.keys() - {path.name for path, _ in apks}:
             raise ImageBuildError(f"{folder} does not contain {', '.join(sorted(missing))}.")
         return apks
-
-
-def _prepare(image: str) -> str:
-    """Run prepare.sh in a container with KVM, commit it, and return the image's ID."""
-    from docker.errors import DockerException  # noqa: PLC0415
-    from requests.exceptions import RequestException  # noqa: PLC0415
-
-    with connect() as client:
-        container = client.containers.create(
-            image,
-            entrypoint=["/bin/sh", "/opt/mesocosm/prepare.sh"],
-            devices=[f"{KVM}:{KVM}:rw"],
-            group_add=[str(KVM.stat().st_gid)],
-            cap_drop=["ALL"],
-            network_mode="none",
-            mem_limit=_MEMORY,
-        )
-        try:
-            container.start()
-            ended = container.wait(timeout=_PREPARE_TIMEOUT_S)
-            if ended["StatusCode"] != 0:
-                raise ImageBuildError(
-                    "The virtual device could not be prepared.",
-                    details=container.logs(tail=40).decode(errors="replace"),
-                )
-            entrypoint = 'ENTRYPOINT ["/bin/sh", "/opt/mesocosm/entrypoint.sh"]'
-            return str(container.commit(changes=entrypoint).id)
-        except (DockerException, RequestException) as exc:
-            raise ImageBuildError("The virtual device could not be prepared.", str(exc)) from exc
-        finally:
-            container.remove(force=True)

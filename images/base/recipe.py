@@ -1,4 +1,4 @@
-"""A Debian or Ubuntu of the host's own release, from a registry or built from its archive."""
+"""The Debian that docker images are based on, from a registry or built from its archive."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from foundation.errors import ImageBuildError
 from foundation.files import digest_file
 from images.bootstrap import bootstrap
-from images.distribution import host_distribution, source_lines
+from images.distribution import BASE, source_lines
 from images.engine import (
     build_context,
     build_dockerfile,
@@ -44,7 +44,7 @@ class BaseRecipe:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._distribution = host_distribution()
+        self._distribution = BASE
 
     @property
     def variant(self) -> str:

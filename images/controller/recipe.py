@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from foundation.extensions import source_of, split_extensions
 from foundation.settings import REPOSITORY
-from images.distribution import host_distribution
+from images.distribution import BASE
 from images.dockerfile import DockerRecipe
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def controller_recipe(settings: Settings) -> DockerRecipe:
     source = [name for name in (*_LAYERS, *_PROJECT) if (REPOSITORY / name).exists()]
     return DockerRecipe(
         name="controller",
-        variant=host_distribution().name,
+        variant=BASE.name,
         files={
             "Dockerfile": HERE / "Dockerfile",
             "requirements.lock": REPOSITORY / "requirements.lock",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from images.distribution import host_distribution
+from images.distribution import BASE
 from images.dockerfile import DockerRecipe
 
 if TYPE_CHECKING:
@@ -20,6 +20,6 @@ def hypervisor_recipe(settings: Settings) -> DockerRecipe:
     del settings
     return DockerRecipe(
         name="hypervisor",
-        variant=host_distribution().name,
+        variant=BASE.name,
         files={name: HERE / name for name in _FILES},
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foundation.settings import REPOSITORY
-from images.distribution import host_distribution
+from images.distribution import BASE
 from images.dockerfile import DockerRecipe
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def phone_recipe(settings: Settings) -> DockerRecipe:
     del settings
     return DockerRecipe(
         name="phone",
-        variant=host_distribution().name,
+        variant=BASE.name,
         files={
             "Dockerfile": HERE / "Dockerfile",
             **{f"src/{name}": REPOSITORY / name for name in _SOURCE},

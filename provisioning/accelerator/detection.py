@@ -1,42 +1,48 @@
 """Detects whether guests run under KVM by running one; otherwise TCG is used.
 
 The existence of ``/dev/kvm`` proves little: it may deny access to this user, fail to create a virtual
-CPU (observed: ``failed to set MSR 0x10a``), or create one that never runs or runs slower than software
-emulation (observed under nested virtualization: 8.9 s for what TCG does in 0.7 s). So the boot sector
-of `provisioning.accelerator.boot_sector` is run with a deadline and the CPU model that machines will
-use, and again under TCG for comparison.
+CPU, or create one that never runs or runs slower than software emulation (observed where KVM itself is
+nested and interprets unmodified kernels: 60 s for a twentieth of what TCG does in 0.5 s). So the guest
+of `provisioning.accelerator.guest_program` is run with the CPU model that machines will use, and again
+under TCG for comparison.
+
+A refusal is retried with fewer CPU features (`RETRIED_WITHOUT`): nested AMD hosts announce
+``arch-capabilities``, but fail to set its register (``failed to set MSR 0x10a``).
 """
 
 from __future__ import annotations
 
 import os
-import tempfile
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from foundation.clock import SYSTEM_CLOCK
-from foundation.errors import MesocosmError, ToolMissingError, ToolTimeoutError
-from foundation.files import write_atomic
-from foundation.process import find_tool, run
-from provisioning.accelerator.boot_sector import EXIT_CODE, PORT, boot_sector
+from foundation.errors import MesocosmError, ToolMissingError
+from foundation.files import digest_json, write_atomic
+from provisioning.accelerator.guest_program import ROUNDS
+from provisioning.accelerator.guest_run import GuestRun, run_guest
+from provisioning.accelerator.host_cpu import read_host_cpu
 
 if TYPE_CHECKING:
     from foundation.settings import Settings
 
 KVM_DEVICE = Path("/dev/kvm")
-QEMU = "qemu-system-x86_64"
-DEADLINE_S = 3.0
-MAX_SLOWDOWN_RATIO = 1.5
-"""KVM is not used if it takes this many times longer than TCG; normally it takes less than half."""
-_TCG_DEADLINE_S = 20.0
-_TRIAL_MEMORY = "512m"
-_TRIAL_PROCESSES = 128
-CPU_MODELS = {"kvm": "host", "tcg": "max"}
-"""QEMU's CPU model by accelerator; KVM is tested with the model that machines will use."""
+BOOT_S = 20.0
+"""Time limit until the guest's work begins; a working KVM needs about 0.1 s, an interpreting one 8 s."""
+
+RETRIED_WITHOUT = ("arch-capabilities",)
+"""CPU features that guests go without if the host refuses a virtual CPU that has them."""
+
+SLOWDOWN_LIMITS = {"": 1.0, "kvm": 2.0, "tcg": 0.5}
+"""How many times longer than TCG KVM may take, by the accelerator that this host had before: a small
+change must not discard all machines, which are saved under one accelerator."""
+
+_TCG_WORK_S = 40.0
+_KVM_WORK_S = 20.0
+_MARGIN_S = 0.5
+_FILE = "accelerator.json"
 
 
 class KvmState(StrEnum):
@@ -51,6 +57,10 @@ class KvmState(StrEnum):
     UNTRIED = "untried"
 
 
+_UNSEEN = {KvmState.MISSING, KvmState.DENIED, KvmState.UNTRIED}
+"""Results that say nothing about virtual CPUs, as in a container without the device."""
+
+
 class Accelerator(BaseModel):
     """How machines run on this host.
 
@@ -58,6 +68,7 @@ class Accelerator(BaseModel):
         name: ``kvm`` or ``tcg``; recorded with every result.
         reason: why it was chosen, one sentence.
         state: result of the KVM test; ``untried`` if the settings decide.
+        kvm_without: CPU features that guests under KVM must not have on this host.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -65,58 +76,59 @@ class Accelerator(BaseModel):
     name: str
     reason: str
     state: KvmState
+    kvm_without: tuple[str, ...] = ()
 
-
-@dataclass(frozen=True, slots=True)
-class GuestRun:
-    """How a run of QEMU ended.
-
-    Attributes:
-        exit_code: exit code of QEMU; None if it was killed at the deadline.
-        stderr: its standard error.
-        seconds: duration of the run, including the start of QEMU.
-    """
-
-    exit_code: int | None
-    stderr: str
-    seconds: float = 0.0
+    @property
+    def cpu_without(self) -> tuple[str, ...]:
+        """Return the CPU features that machines must not have under this accelerator."""
+        return self.kvm_without if self.name == "kvm" else ()
 
 
 def find_accelerator(settings: Settings, *, ignore_cache: bool = False) -> Accelerator:
     """Return the accelerator of this host.
 
-    The result is cached in the state folder until the host reboots, or until ``/dev/kvm`` appears,
-    disappears or changes its mode, so that later calls are fast.
+    The result is cached in the state folder until the KVM device, the CPU, its features or the kernel
+    change, so that later calls are fast and a reboot keeps all machines.
 
     Args:
         settings: may set the accelerator.
-        ignore_cache: whether to ignore the cached result and test again.
+        ignore_cache: whether to ignore the cached result and test again. The accelerator still
+            changes only if the new result is clear.
     """
-    if settings.accelerator != "auto":
-        return Accelerator(
-            name=settings.accelerator,
-            reason="It is set by MESOCOSM_ACCELERATOR.",
-            state=KvmState.UNTRIED,
-        )
-    path = settings.state_dir / "accelerator.json"
+    if settings.accelerator == "tcg":
+        return _required(settings)
+    path = settings.state_dir / _FILE
     key = _host_key()
-    if not ignore_cache and (cached := _read_cache(path, key)):
-        return cached
-    accelerator = try_kvm(settings)
+    cache = _read_cache(path)
+    if settings.accelerator == "kvm":
+        # In containers, the device is not visible, so that the key differs.
+        known = cache.accelerator if cache else try_kvm(settings)
+        if cache is None and known.state not in _UNSEEN:
+            _write_cache(path, key, known)
+        return _required(settings, known.kvm_without)
+    if cache and cache.key == key and not ignore_cache:
+        return cache.accelerator
+    accelerator = try_kvm(settings, before=_name_before(cache))
     if accelerator.state is not KvmState.UNTRIED:
         _write_cache(path, key, accelerator)
     return accelerator
 
 
-def try_kvm(
-    settings: Settings, *, device: Path = KVM_DEVICE, deadline_s: float = DEADLINE_S
-) -> Accelerator:
-    """Run the boot sector under KVM, with the host's QEMU or the hypervisor image's.
+def known_accelerator(settings: Settings) -> str:
+    """Return ``kvm`` or ``tcg`` without testing anything; empty if no test has been made yet."""
+    if settings.accelerator != "auto":
+        return settings.accelerator
+    cache = _read_cache(settings.state_dir / _FILE)
+    return cache.accelerator.name if cache else ""
+
+
+def try_kvm(settings: Settings, *, device: Path = KVM_DEVICE, before: str = "") -> Accelerator:
+    """Run the test guest under KVM and TCG, with the host's QEMU or the hypervisor image's.
 
     Args:
         settings: location of images.
         device: path of the KVM device.
-        deadline_s: time limit of the guest; a working KVM needs about 0.1 s.
+        before: accelerator of this host until now, if guests under KVM ran: ``kvm`` or ``tcg``.
     """
     if not device.exists():
         return _fall_back(KvmState.MISSING, f"{device} does not exist.")
@@ -125,51 +137,57 @@ def try_kvm(
             KvmState.DENIED, f"{device} exists, but this user has no permission to open it."
         )
     try:
-        ran = _run(settings, device, deadline_s, "kvm")
-        accelerator = accelerator_of(ran, deadline_s)
-        if accelerator.state is not KvmState.WORKS:
-            return accelerator
-        # One slow run may be caused by the host's load, so the faster of two runs counts.
-        kvm_s = min(ran.seconds, _run(settings, device, deadline_s, "kvm").seconds)
-        return compare(kvm_s, _run(settings, device, _TCG_DEADLINE_S, "tcg"))
+        return _compared(settings, device, before)
     except ToolMissingError:
         return _fall_back(KvmState.UNTRIED, "QEMU is not available yet to test KVM.")
     except MesocosmError as exc:
         return _fall_back(KvmState.UNTRIED, f"KVM could not be tested: {exc.brief}")
 
 
-def compare(kvm_s: float, tcg: GuestRun) -> Accelerator:
-    """Return KVM if it is fast enough compared with software emulation, otherwise TCG.
+def _compared(settings: Settings, device: Path, before: str) -> Accelerator:
+    tcg = run_guest(settings, device, "tcg", boot_s=BOOT_S, work_s=_TCG_WORK_S)
+    limit_s = _KVM_WORK_S
+    if tcg.is_complete:
+        limit_s = (max(SLOWDOWN_LIMITS.values()) + 1) * tcg.work_s + _MARGIN_S
+
+    def run_without(names: tuple[str, ...]) -> tuple[GuestRun, Accelerator]:
+        ran = run_guest(settings, device, "kvm", names, boot_s=BOOT_S, work_s=limit_s)
+        return ran, accelerator_of(ran, tcg, names, before=before)
+
+    ran, accelerator = run_without(())
+    if accelerator.state is KvmState.REFUSED:
+        ran, retried = run_without(RETRIED_WITHOUT)
+        if retried.state is KvmState.REFUSED:
+            return accelerator
+        accelerator = retried
+    # The cause may be a moment of load on the host.
+    is_doubtful = ran.is_complete or before == "kvm"
+    if accelerator.state in {KvmState.SLOW, KvmState.HANGS} and is_doubtful:
+        again = run_without(accelerator.kvm_without)[1]
+        return again if again.state is KvmState.WORKS else accelerator
+    return accelerator
+
+
+def accelerator_of(
+    ran: GuestRun, tcg: GuestRun, without: tuple[str, ...] = (), *, before: str = ""
+) -> Accelerator:
+    """Return the accelerator that a run of the test guest under KVM implies.
 
     Args:
-        kvm_s: duration of the boot sector under KVM.
-        tcg: run of the same guest under software emulation.
+        ran: the run under KVM.
+        tcg: a run under TCG to compare it with; one that is incomplete is ignored.
+        without: CPU features that the guest under KVM did not have.
+        before: accelerator of this host until now; it changes only if the result is clear.
     """
-    if tcg.exit_code == EXIT_CODE and kvm_s > MAX_SLOWDOWN_RATIO * tcg.seconds:
-        return _fall_back(
-            KvmState.SLOW,
-            f"KVM runs guests, but takes {kvm_s:.1f} s for what software emulation does in "
-            f"{tcg.seconds:.1f} s.",
-        )
-    return Accelerator(name="kvm", reason="A guest was booted under KVM.", state=KvmState.WORKS)
-
-
-def _run(settings: Settings, device: Path, deadline_s: float, accelerator: str) -> GuestRun:
-    if find_tool(QEMU):
-        return run_on_host(deadline_s, accelerator)
-    return run_in_container(settings, device, deadline_s, accelerator)
-
-
-def accelerator_of(ran: GuestRun, deadline_s: float) -> Accelerator:
-    """Return the accelerator that a run of the boot sector under KVM implies."""
-    if ran.exit_code == EXIT_CODE:
-        return Accelerator(name="kvm", reason="A guest was booted under KVM.", state=KvmState.WORKS)
+    if ran.begun_s is not None and (ran.is_complete or ran.exit_code is None):
+        return _by_speed(ran, tcg, without, SLOWDOWN_LIMITS[before])
     if ran.exit_code is None:
         return _fall_back(
             KvmState.HANGS,
-            f"KVM is accessible, but a guest under KVM did not finish within {deadline_s:g} s.",
+            f"KVM is accessible, but a guest under KVM did not get to work within {BOOT_S:g} s.",
+            without,
         )
-    lines = [line for line in ran.stderr.splitlines() if "warning" not in line]
+    lines = [line for line in ran.output if line and "warning" not in line]
     cause = lines[0] if lines else f"QEMU ended with exit code {ran.exit_code}"
     if "permission denied" in cause.lower():
         return _fall_back(KvmState.DENIED, f"QEMU has no permission to open KVM: {cause}.")
@@ -178,87 +196,36 @@ def accelerator_of(ran: GuestRun, deadline_s: float) -> Accelerator:
     )
 
 
-def qemu_argv(disk: str, accelerator: str = "kvm") -> list[str]:
-    """Return the QEMU command that runs the boot sector."""
-    return [
-        QEMU,
-        *("-accel", accelerator, "-cpu", CPU_MODELS[accelerator], "-m", "16"),
-        *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
-        *("-drive", f"file={disk},format=raw,if=ide,snapshot=on"),
-        *("-device", f"isa-debug-exit,iobase={PORT:#x},iosize=1"),
-    ]
-
-
-def run_on_host(deadline_s: float, accelerator: str = "kvm") -> GuestRun:
-    """Run the boot sector with the host's QEMU.
-
-    Raises:
-        ToolMissingError: the host has no QEMU.
-    """
-    with tempfile.NamedTemporaryFile(prefix="mesocosm-boot-", suffix=".img") as disk:
-        disk.write(boot_sector())
-        disk.flush()
-        start_s = SYSTEM_CLOCK.monotonic_s()
-        try:
-            result = run(qemu_argv(disk.name, accelerator), timeout_s=deadline_s)
-        except ToolTimeoutError:
-            return GuestRun(None, "", deadline_s)
-        seconds = SYSTEM_CLOCK.monotonic_s() - start_s
-    return GuestRun(result.exit_code, result.stderr.decode(errors="replace"), seconds)
-
-
-def run_in_container(
-    settings: Settings, device: Path, deadline_s: float, accelerator: str = "kvm"
-) -> GuestRun:
-    """Run the boot sector with the QEMU of the hypervisor image, which must be built.
-
-    Raises:
-        ImageError: the image is not built, or is corrupt.
-        RequirementError: Docker does not answer.
-    """
-    import io  # noqa: PLC0415
-    import tarfile  # noqa: PLC0415
-
-    from requests.exceptions import RequestException  # noqa: PLC0415
-
-    from images.builder import find  # noqa: PLC0415
-    from images.engine import connect  # noqa: PLC0415
-
-    image = find("hypervisor", settings)
-    body = io.BytesIO()
-    with tarfile.open(fileobj=body, mode="w") as tar:
-        info = tarfile.TarInfo("boot.img")
-        info.size = len(boot_sector())
-        tar.addfile(info, io.BytesIO(boot_sector()))
-    argv = qemu_argv("/boot.img", accelerator)
-    with connect() as client:
-        container = client.containers.create(
-            image.tag or "",
-            entrypoint=argv[:1],
-            command=argv[1:],
-            devices=[f"{device}:{device}:rwm"] if accelerator == "kvm" else [],
-            network_mode="none",
-            mem_limit=_TRIAL_MEMORY,
-            memswap_limit=_TRIAL_MEMORY,
-            pids_limit=_TRIAL_PROCESSES,
+def _by_speed(ran: GuestRun, tcg: GuestRun, without: tuple[str, ...], limit: float) -> Accelerator:
+    if ran.is_complete and not (tcg.is_complete and ran.work_s > limit * tcg.work_s):
+        left_out = f", without the CPU feature {', '.join(without)}" if without else ""
+        speed = f" in {ran.work_s:.2f} s; TCG needs {tcg.work_s:.2f} s" if tcg.is_complete else ""
+        return Accelerator(
+            name="kvm",
+            reason=f"A guest did its work under KVM{left_out}{speed}.",
+            state=KvmState.WORKS,
+            kvm_without=without,
         )
-        try:
-            container.put_archive("/", body.getvalue())
-            start_s = SYSTEM_CLOCK.monotonic_s()
-            container.start()
-            try:
-                code = int(container.wait(timeout=deadline_s)["StatusCode"])
-            except RequestException:
-                return GuestRun(None, "", deadline_s)
-            seconds = SYSTEM_CLOCK.monotonic_s() - start_s
-            output = container.logs(stdout=False, stderr=True).decode(errors="replace")
-            return GuestRun(code, output, seconds)
-        finally:
-            container.remove(force=True)
+    if ran.is_complete:
+        took = f"takes {ran.work_s:.1f} s for what software emulation does in {tcg.work_s:.1f} s"
+    else:
+        took = f"does {len(ran.rounds_s)} of {2 * ROUNDS} rounds of work in {ran.work_s:.1f} s"
+        took += f"; software emulation does all in {tcg.work_s:.1f} s" if tcg.is_complete else ""
+    return _fall_back(KvmState.SLOW, f"KVM runs guests, but {took}.", without)
 
 
-def _fall_back(state: KvmState, cause: str) -> Accelerator:
-    return Accelerator(name="tcg", reason=f"{cause} Software emulation (TCG) is used.", state=state)
+def _required(settings: Settings, without: tuple[str, ...] = ()) -> Accelerator:
+    return Accelerator(
+        name=settings.accelerator,
+        reason="It is set by MESOCOSM_ACCELERATOR.",
+        state=KvmState.UNTRIED,
+        kvm_without=without,
+    )
+
+
+def _fall_back(state: KvmState, cause: str, without: tuple[str, ...] = ()) -> Accelerator:
+    reason = f"{cause} Software emulation (TCG) is used."
+    return Accelerator(name="tcg", reason=reason, state=state, kvm_without=without)
 
 
 class _Cache(BaseModel):
@@ -270,20 +237,26 @@ class _Cache(BaseModel):
 
 def _host_key() -> list[str]:
     """Return the host state that must not change for a cached result to be valid."""
-    boot = Path("/proc/sys/kernel/random/boot_id")
-    return [
-        boot.read_text().strip() if boot.exists() else "",
-        str(KVM_DEVICE.stat().st_mode) if KVM_DEVICE.exists() else "none",
-        str(os.geteuid()),
-    ]
+    cpu = read_host_cpu()
+    device = "none"
+    if KVM_DEVICE.exists():
+        status = KVM_DEVICE.stat()
+        device = f"{status.st_mode:o} {status.st_rdev}"
+    return [device, str(os.geteuid()), cpu.kernel, digest_json([cpu.model, *cpu.flags])]
 
 
-def _read_cache(path: Path, key: list[str]) -> Accelerator | None:
+def _name_before(cache: _Cache | None) -> str:
+    """Return the accelerator of this host until now, if guests ran under KVM; empty if unknown."""
+    if cache is None or cache.accelerator.state not in {KvmState.WORKS, KvmState.SLOW}:
+        return ""
+    return cache.accelerator.name
+
+
+def _read_cache(path: Path) -> _Cache | None:
     try:
-        cache = _Cache.model_validate_json(path.read_bytes())
+        return _Cache.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):
         return None
-    return cache.accelerator if cache.key == key else None
 
 
 def _write_cache(path: Path, key: list[str], accelerator: Accelerator) -> None:

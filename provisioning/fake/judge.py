@@ -19,7 +19,13 @@ if TYPE_CHECKING:
     from provisioning.protocols import Json
 
 _MARK = "__mesocosm_mark__"
-_WITHOUT_EVALUATORS = {"mesocosm", "evaluators", "evaluators.decorators", "evaluators.desktop"}
+_WITHOUT_EVALUATORS = {
+    "mesocosm",
+    "evaluators",
+    "evaluators.authoring",
+    "evaluators.decorators",
+    "evaluators.desktop",
+}
 
 
 class EvaluatedState(Protocol):

@@ -11,6 +11,7 @@ from foundation.logging import log_context
 from foundation.measures import record
 from provisioning.fleet.backend import ForkingBackend
 from provisioning.fleet.host_watch import HostWatch
+from provisioning.fleet.reset_choice import forks_first
 from provisioning.fleet.search import Search
 from provisioning.fleet.sources import (
     FORK_FIRST,
@@ -57,8 +58,8 @@ class Acquisition:
         self._lease_id = lease_id
         self._cancel = cancel or CancelToken()
         self._host = HostWatch(parts.backends, parts.clock, parts.say)
-        forks_first = parts.settings.desktop_reset == "fork"
-        methods = (FORK_FIRST if forks_first else REWIND_FIRST) if may_fork else NO_FORK
+        first = FORK_FIRST if forks_first(parts.settings) else REWIND_FIRST
+        methods = first if may_fork else NO_FORK
         self._failures: dict[ResourceSpec, Failures] = {}
         self._search = Search(parts, lease_id, methods, self._failures, self._cancel)
 

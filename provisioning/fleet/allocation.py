@@ -84,6 +84,12 @@ class Allocation:
         rows = [(spec.key, mib) for spec, mib in needs]
         return self._ledger.reserve(lease_id, rows, limit_mib=total_mib - HOST_MIB)
 
+    def free_mib(self) -> int:
+        """Return the memory that could be reserved now, MiB."""
+        total_mib, available_mib = self._memory()
+        reserved_mib = sum(row.reserved_mib for row in self._ledger.machines())
+        return max(0, min(available_mib - _SPARE_MIB, total_mib - HOST_MIB - reserved_mib))
+
     def has_turn(self, lease_id: str, spec: ResourceSpec | None = None) -> bool:
         """Return whether no earlier lease is waiting.
 

@@ -76,10 +76,13 @@ class HostBackends:
         entry = self._table.recorded(record.backend)
         if entry is None or entry.name in self._without:
             return None
-        try:
-            return self._instance(entry, self.spec_of(record))
-        except UnknownNameError:  # its image is no longer known
-            return None
+        spec = self.spec_of(record)
+        if label := entry.label_of(spec):
+            try:
+                split_label(label, self._settings)
+            except UnknownNameError:  # its image is no longer known
+                return None
+        return self._instance(entry, spec)
 
     def spec_of(self, record: MachineRecord) -> ResourceSpec:
         """Return the resolved specification that an existing resource was made for."""

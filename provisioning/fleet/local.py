@@ -235,6 +235,15 @@ class LocalFleet:
         """Return the number of standby forks of a specification."""
         return self._inventory.count(self._backends.resolve(spec), MachineState.WAITING)
 
+    def count_possible_forks(self, spec: ResourceSpec) -> int:
+        """Return how many forks of a specification the memory that is free now allows."""
+        forking = self._pool.forking(self._backends.resolve(spec))
+        return 0 if forking is None else self._allocation.free_mib() // forking.fork_mib
+
+    def machine_ids(self) -> set[str]:
+        """Return the ids of all machines, in use or not."""
+        return {folder.machine_id for folder in self._inventory.folders()}
+
     def fill(self, spec: ResourceSpec) -> threading.Thread:
         """Start standby forks in the background until there are as many as configured.
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from foundation.cancel import CancelToken
 from foundation.errors import CancelledError, MesocosmError
 from provisioning.fleet.backend import ForkingBackend
+from provisioning.fleet.reset_choice import forks_first
 from provisioning.machine_state import MachineState
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def kept_pool_size(settings: Settings) -> int:
     It is 0 if machines are reset by rewinding: forks are then started only when more machines are
     needed at the same time.
     """
-    return pool_size(settings) if settings.desktop_reset == "fork" else 0
+    return pool_size(settings) if forks_first(settings) else 0
 
 
 class WarmPool:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from foundation.errors import RequirementError, UnknownNameError
+from images.android.recipe import SAVED
+from images.android.requirements import KVM, MEMORY_MIB
 
-KVM = Path("/dev/kvm")
+if TYPE_CHECKING:
+    from pathlib import Path
+
 _FOLDERS = "/sdcard/ /data/local/tmp/"
 
 
@@ -22,8 +25,11 @@ class PhoneProfile:
         accelerator: ``kvm`` or ``none``.
         devices: devices of the host that its container needs.
         memory_mib: memory limit of its container.
-        has_volume: whether its state is in a volume at ``/data`` and everything else is read-only;
-            otherwise, its state is in the container's own layer.
+        saved: folder of the image's files that containers read at ``/saved``; empty if there is none.
+        is_read_only: whether only the volume at ``/data``, which holds the state, can be written.
+        keeps_end_states: whether its state can leave its container.
+        max_processes: limit of processes and threads of its container.
+        stop_timeout_s: time that its programs have to end before they are killed.
         start_timeout_s: time limit until console and ADB accept commands.
         snapshot_timeout_s: time limit of one save or load.
         digest_commands: commands whose output verifies a rewind; each must always print the same
@@ -31,6 +37,8 @@ class PhoneProfile:
         has_names: whether names of services can be looked up, by a table that its console sets.
         checks_processes: whether snapshots exclude processes of shells, so that none may run after
             a rewind.
+        is_suspended: whether a snapshot is that of a whole virtual machine: a rewind then breaks
+            connections without closing them, sets the clock back, and leaves an old picture.
     """
 
     backend: Literal["reference-phone", "android-emulator"]
@@ -38,12 +46,17 @@ class PhoneProfile:
     accelerator: str = "none"
     devices: tuple[Path, ...] = ()
     memory_mib: int = 384
-    has_volume: bool = True
+    saved: str = ""
+    is_read_only: bool = True
+    keeps_end_states: bool = True
+    max_processes: int = 512
+    stop_timeout_s: int = 5
     start_timeout_s: float = 60.0
     snapshot_timeout_s: float = 60.0
     digest_commands: tuple[str, ...] = field(default=())
     has_names: bool = True
     checks_processes: bool = True
+    is_suspended: bool = False
 
     def require(self) -> None:
         """Check that the host meets its requirements.
@@ -83,12 +96,19 @@ EMULATOR = PhoneProfile(
     image="android",
     accelerator="kvm",
     devices=(KVM,),
-    memory_mib=6144,
-    has_volume=False,
+    memory_mib=MEMORY_MIB,
+    saved=SAVED,
+    is_read_only=False,
+    keeps_end_states=False,
+    max_processes=4096,
+    stop_timeout_s=30,
     start_timeout_s=300.0,
     snapshot_timeout_s=180.0,
+    is_suspended=True,
     # Android's state changes in the background: only state that does not change by itself is compared.
     digest_commands=(
+        # Exists only in memory: a phone that has booted since has lost it.
+        "getprop debug.mesocosm.saved",
         "pm list packages",
         "settings list system",
         "dumpsys activity activities | grep -o 'topResumedActivity=.* u0 [^ ]*' | grep -o '[^ ]*$'",

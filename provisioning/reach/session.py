@@ -8,6 +8,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from foundation.errors import LinkClosedError, LinkTimeoutError, MachineError
+from foundation.logging import suppress_logged
 from provisioning.probe.streams.frames import MAX_STREAMS, FrameError, FrameSplitter
 from provisioning.probe.streams.multiplexer import Multiplexer
 
@@ -108,8 +109,8 @@ class ReachSession:
     def close(self) -> None:
         """End the session with all its streams; may be called more than once."""
         self._note_end("It was closed by this side.")
-        self._multiplexer.close()
-        self._transport.close()
+        # First, as a guest that hangs blocks the thread that writes to it.
+        self._close_transport()
         self._multiplexer.close()
         if threading.current_thread() is not self._reader:
             self._reader.join(timeout=5.0)
@@ -125,6 +126,13 @@ class ReachSession:
         except (OSError, EOFError) as exc:
             reason = f"Reading failed: {exc}."
         self._multiplexer.end(reason)
+        # The guest's end notices it, and removes listeners and names.
+        self._close_transport()
+
+    def _close_transport(self) -> None:
+        """Close the transport, which an SSH connection that is ending refuses."""
+        with suppress_logged(_log, f"close the streams of {self.name}", OSError, EOFError):
+            self._transport.close()
 
     def _note_end(self, reason: str) -> None:
         if not self._why_ended:

@@ -11,11 +11,13 @@ import pytest
 
 from appliance.exporter.gauges import ApplianceGauges
 from appliance.exporter.store import StoreSizes
-from controller.agents.registry import AgentOptions, make_driver, specify_agent
+from controller.agents.registry import make_driver, specify_agent
 from controller.executors.local import LocalExecutor, LocalTrials
-from controller.planning import Plan, create_run
+from controller.planning import specify_run
 from controller.scheduling.execution import execute_run
 from controller.service.state.database import Database, state_path
+from controller.specification.model_choice import ModelChoice
+from controller.store.runs import Store
 from controller.wiring import make_context, open_suite
 from evaluators.graph.outcome import Verdict
 from foundation.clock import wait_until
@@ -37,7 +39,6 @@ from tests.unit.provisioning.fleet.test_local import ForkingFake
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from controller.agents.registry import AgentOptions as Options
     from tests.standins.prometheus import Prometheus
 
 pytestmark = [
@@ -64,11 +65,12 @@ class Appliance:
         (settings.state_dir / "templates" / "fake").mkdir(parents=True)
         self.fleet = LocalFleet(settings, FixedBackends({DESKTOP: ForkingFake(settings)}))
 
-    def run(self, agent: str, options: Options) -> list[Verdict]:
-        suite, spec = open_suite(str(TINY)), specify_agent(agent, options)
-        plan = Plan(suite, spec, make_driver(spec, options), ("write-file",))
-        trials = LocalTrials(suite, make_context(plan, self.fleet), plan.driver)
-        run = create_run(plan, self.settings.runs_dir)
+    def run(self, agent: str, model: ModelChoice | None = None) -> list[Verdict]:
+        suite = open_suite(str(TINY))
+        spec = specify_run(suite, specify_agent(agent, model=model), tasks=("write-file",))
+        driver = make_driver(spec.only_agent, model)
+        trials = LocalTrials(suite, make_context(spec, suite, self.fleet), driver)
+        run = Store(self.settings.runs_dir).create(spec)
         return [result.verdict for result in execute_run(run, LocalExecutor(trials))]
 
     @contextmanager
@@ -113,15 +115,15 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]
 
 
 def _run_both(appliance: Appliance) -> None:
-    assert appliance.run("oracle", AgentOptions()) == [Verdict.PASS]
+    assert appliance.run("oracle") == [Verdict.PASS]
     moves = (
         ("desktop__open_app", '{"name": "Terminal"}'),
         ("desktop__type_text", '{"text": "echo hello > note.txt\\n"}'),
         ("session__complete", "{}"),
     )
     with stand_in(*((200, completion(move)) for move in moves)) as server:
-        options = AgentOptions(model="stand-in", base_url=server.base_url)
-        assert appliance.run("model", options) == [Verdict.PASS]
+        choice = ModelChoice(name="stand-in", base_url=server.base_url)
+        assert appliance.run("model", choice) == [Verdict.PASS]
 
 
 def expressions() -> list[str]:

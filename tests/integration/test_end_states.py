@@ -12,10 +12,11 @@ from controller.agents.noop import NoopAgent
 from controller.episode.context import RunContext
 from controller.episode.end_state import EndStateKeeper, machine_folders, read_end_state, size_mib
 from controller.executors.local import LocalExecutor, LocalTrials
-from controller.planning import Plan, create_run
+from controller.planning import specify_run
 from controller.regrade.regrading import Regrading
 from controller.scheduling.execution import execute_run
-from controller.spec.agent import CustomSpec
+from controller.specification.agent import CustomSpec
+from controller.store.runs import Store
 from controller.wiring import open_suite
 from evaluators.graph.outcome import Verdict
 from foundation.clock import SYSTEM_CLOCK
@@ -74,10 +75,10 @@ def run_and_keep(fleet: LocalFleet, suite: Path, runs: Path) -> RunFolder:
     """Run a trial that fails, and keep its machines."""
     chosen = open_suite(str(suite))
     driver = AgentDriver(NoopAgent)
-    plan = Plan(chosen, CustomSpec(name="test"), driver, keep_end_state="failed")
+    spec = specify_run(chosen, CustomSpec(name="test"), keep_end_state="failed")
     keeper = EndStateKeeper("failed", runs, 20000, SYSTEM_CLOCK)
     context = RunContext(fleet, vocabulary=chosen.vocabulary, keeper=keeper)
-    folder = create_run(plan, runs)
+    folder = Store(runs).create(spec)
     (result,) = execute_run(folder, LocalExecutor(LocalTrials(chosen, context, driver)))
     assert result.verdict is Verdict.FAIL, result
     return folder

@@ -17,7 +17,7 @@ from controller.service.schedules.register import Outcome, Register
 from controller.service.state.database import Database
 from controller.service.state.queue import RunQueue
 from controller.service.state.queued_run import Requester, State
-from controller.spec.request import RunRequest
+from controller.specification.request import RunRequest
 from controller.store.runs import Store
 from foundation.clock import SYSTEM_CLOCK, wait_until
 from foundation.process import start

@@ -197,7 +197,7 @@ def test_benchmark_returns_every_row_without_a_failure(
 def test_emulator_logic_controls_the_reference_phone_by_console_and_adb(
     settings: Settings, backend: PhoneBackend
 ) -> None:
-    profile = dataclasses.replace(EMULATOR, image="phone", devices=(), memory_mib=384)
+    profile = dataclasses.replace(EMULATOR, image="phone", saved="", devices=(), memory_mib=384)
     machine_handle = PhoneBackend(settings, profile).make(lambda _message: None)
     machine = machine_handle.machine
     try:

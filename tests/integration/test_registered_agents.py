@@ -181,6 +181,8 @@ def test_agent_with_a_model_reaches_only_that(
     report = try_agent(ASKER, definition=asker(model))
     assert report["trials"][0]["reason"] == "false_completion"
     assert report["model"] == "m"
+    usage = report["trials"][0]["usage"]  # the agent reports none: it is read from the reply
+    assert (usage["prompt"], usage["completion"], usage["is_known"]) == (100, 10, True)
     require_only_the_model_was_reached(settings, model)
 
 

@@ -167,7 +167,7 @@ def test_services_are_reached_by_name_before_and_after_a_reset(machine: RemoteDe
         assert fetch() == "shop/a"
         machine.reach.stop()
     assert fetch() == ""
-    assert b"mesocosm" not in machine.files.get("/etc/hosts")
+    assert b"# mesocosm" not in machine.files.get("/etc/hosts")
 
 
 def test_incomplete_reset_is_detected(machine: RemoteDesktop, lab: Lab) -> None:

@@ -10,11 +10,12 @@ from controller.agents.driver import AgentDriver
 from controller.agents.oracle import OracleDriver
 from controller.executors.local import LocalExecutor, LocalTrials
 from controller.models.usage import Usage
-from controller.planning import Plan, create_run
+from controller.planning import specify_run
 from controller.protocol import Turn
 from controller.scheduling.execution import execute_run
 from controller.service.schedules.definition import parse_schedule
-from controller.spec.agent import CustomSpec, OracleSpec
+from controller.specification.agent import CustomSpec, OracleSpec
+from controller.store.runs import Store
 from controller.wiring import make_context, open_suite
 from foundation.clock import FakeClock
 from provisioning.fake import FakeFleet
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from controller.observation.observer import Observation
     from controller.protocol import AgentContext
     from controller.service.schedules.register import Register
-    from controller.spec.agent import AgentSpec
+    from controller.specification.agent import AgentSpec
 
 TINY = Path(__file__).resolve().parents[1] / "suites/tiny"
 SCHEDULE = "nightly"
@@ -65,9 +66,10 @@ def add_schedule(register: Register) -> None:
 
 
 def _record(runs_dir: Path, agent: AgentSpec, driver: Driver) -> str:
-    plan = Plan(open_suite(str(TINY)), agent, driver, tasks=("dark-style", "write-file"))
+    suite = open_suite(str(TINY))
+    spec = specify_run(suite, agent, tasks=("dark-style", "write-file"))
     clock = FakeClock()
-    folder = create_run(plan, runs_dir)
-    context = make_context(plan, FakeFleet(clock), clock=clock, take=ignore)
-    execute_run(folder, LocalExecutor(LocalTrials(plan.suite, context, driver)))
+    folder = Store(runs_dir).create(spec)
+    context = make_context(spec, suite, FakeFleet(clock), clock=clock, take=ignore)
+    execute_run(folder, LocalExecutor(LocalTrials(suite, context, driver)))
     return folder.spec.run

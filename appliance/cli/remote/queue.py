@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from controller.service.state.queued_run import Counts, PendingRequest, QueuedRun, State
-from controller.spec.request import RunRequest
+from controller.specification.request import RunRequest
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from appliance.cli.remote.client import Client
     from controller.service.state.queued_run import Requester
-    from controller.spec.run import BudgetSpec
+    from controller.specification.run import BudgetSpec
 
 _PAGE = 1000
 

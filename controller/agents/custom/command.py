@@ -24,7 +24,7 @@ from controller.agents.custom.messages import (
 )
 from controller.agents.custom.turns import as_turn
 from controller.registered.source import digest_files
-from controller.spec.agent import CommandSpec
+from controller.specification.agent import CommandSpec
 from foundation.errors import AgentError, RequirementError, UsageError
 from foundation.masking import mask
 from foundation.process import bound_to_thread, find_tool, kill_group, start

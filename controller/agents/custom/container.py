@@ -21,7 +21,7 @@ from controller.models.adapters import require_model
 from controller.models.specification import registered_settings
 from controller.models.usage import NO_USAGE
 from controller.registered.agents import agent_copies, read_definition
-from controller.spec.agent import RegisteredSpec
+from controller.specification.agent import RegisteredSpec
 from foundation.errors import (
     AgentError,
     MesocosmError,

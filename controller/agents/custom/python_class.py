@@ -13,7 +13,7 @@ from controller.agents.custom.output import AgentOutput, printing_to
 from controller.agents.custom.turns import as_turn
 from controller.agents.places import place_of, place_of_code
 from controller.registered.source import digest_module
-from controller.spec.agent import PythonSpec
+from controller.specification.agent import PythonSpec
 from foundation.errors import AgentError, SpecError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:

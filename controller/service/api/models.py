@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from controller.service.schedules.definition import Schedule
 from controller.service.schedules.register import Outcome, Registered
 from controller.service.state.queued_run import PendingRequest, QueuedRun, State
-from controller.spec.request import RunRequest
-from controller.spec.run import BudgetSpec
+from controller.specification.request import RunRequest
+from controller.specification.run import BudgetSpec
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 

@@ -19,7 +19,7 @@ from controller.service.api.models import (
 )
 from controller.service.registered_use import pin
 from controller.service.state.queued_run import Requester, State
-from controller.spec.request import RunRequest
+from controller.specification.request import RunRequest
 from foundation.errors import MesocosmError, StateError
 
 router = APIRouter(prefix="/api/v1/queue", tags=["queue"])

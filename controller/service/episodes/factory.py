@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from controller.episode.context import RunContext, TeamMember
+from controller.episode.context import RunContext
 from controller.episode.episode import Episode
 from controller.planning import code_version
 from controller.registered.suites import known_suites, pin_suite
-from controller.spec.agent import MEMBER
+from controller.specification.agent import MEMBER
+from controller.specification.episode import EpisodeSpec, TeamMember
+from controller.specification.run import ObservationSpec
 from controller.wiring import open_fleet, open_suite
 from foundation.errors import UnknownNameError
 from foundation.measures import record
@@ -64,13 +66,14 @@ class EpisodeFactory:
             self._preflight(set(task.roles.values()))
         context = RunContext(
             self._fleet(request.fleet),
-            suite=suite.name,
-            members={MEMBER: TeamMember(AGENT)},
-            code=str(code_version()),
+            EpisodeSpec(
+                suite=suite.name,
+                members={MEMBER: TeamMember(AGENT)},
+                code=str(code_version()),
+                observation=ObservationSpec(trees=request.trees, feedback=request.feedback),
+            ),
             vocabulary=suite.vocabulary,
             record=record,
-            with_trees=request.trees,
-            feedback=request.feedback,
         )
         return Episode(context, cancel=cancel), task
 

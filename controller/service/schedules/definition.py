@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from controller.spec.request import RunRequest, describe_errors
+from controller.specification.request import RunRequest, describe_errors
 from foundation.errors import UsageError
 
 PREVIOUS = "previous"

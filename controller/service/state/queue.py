@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from controller.service.state.database import Database
     from controller.service.state.queued_run import QueuedRun, Requester
-    from controller.spec.request import RunRequest
-    from controller.spec.run import BudgetSpec
+    from controller.specification.request import RunRequest
+    from controller.specification.run import BudgetSpec
     from foundation.clock import Clock
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import func, select
 
 from controller.service.state.tables import QueuedRunRow
-from controller.spec.request import RunRequest
+from controller.specification.request import RunRequest
 from foundation.errors import UnknownNameError, UsageError
 from foundation.ids import new_run_id
 

@@ -31,7 +31,7 @@ class QueuedRunRow(Base):
         run: id of the run, assigned when it was requested.
         state: a `controller.service.state.queued_run.State`.
         priority: higher runs first.
-        request: JSON of a `controller.requests.RunRequest`.
+        request: JSON of a `controller.specification.request.RunRequest`.
         origin: origin of the request.
         schedule: name of the schedule that fired it; empty for other origins.
         pending_request: pending request to the worker, a `controller.service.state.queued_run.PendingRequest`.

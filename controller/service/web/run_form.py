@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BaseModel, Field
 
 from controller.service.api.errors import WrongValueError
-from controller.spec.request import parse_request
+from controller.specification.request import parse_request
 from foundation.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from controller.spec.request import RunRequest
+    from controller.specification.request import RunRequest
 
 _SAME = (
     *("suite", "agent", "model", "solution", "image_scale", "repeats", "retries", "parallel"),
-    *("seed", "order", "fleet", "feedback", "record_hz", "keep_end_state"),
+    *("seed", "order", "fleet", "feedback", "recording_hz", "keep_end_state"),
 )
 _LIMITS = ("steps", "seconds", "tokens", "usd")
 _BUDGET = ("tokens", "usd", "seconds")
@@ -54,7 +54,7 @@ class RunForm(BaseModel):
     order: Literal["", "suite", "shuffled"] = ""
     fleet: Literal["real", "fake"] = "real"
     feedback: Literal["", "none", "hints", "nodes"] = ""
-    record_hz: Number = ""
+    recording_hz: Number = ""
     keep_end_state: Literal["", "none", "failed", "all"] = ""
     limit_steps: Number = ""
     limit_seconds: Number = ""

@@ -13,29 +13,27 @@ from typing import TYPE_CHECKING
 from controller.agents.registry import make_driver
 from controller.episode.result import Reason
 from controller.executors.local import LocalExecutor, LocalTrials
-from controller.executors.messages import ModelChoice
-from controller.planning import resume_plan, specify_run
+from controller.planning import needs_of, suite_for
 from controller.preflight import require_ready
-from controller.requests import agent_options, make_plan, open_tasks, require_present
+from controller.requests import model_choice, open_tasks, require_present, specify_request
 from controller.scheduling.events import BudgetSpent, TrialEnded
 from controller.scheduling.execution import execute_run
 from controller.service.state.queued_run import Counts, State
 from controller.store.runs import Store
 from controller.store.spending import change_budget
-from controller.wiring import isolated_executor, open_trials
+from controller.wiring import isolated_executor, open_fleet, open_trials
 from evaluators.graph.outcome import Verdict
 from foundation.cancel import CancelToken
 from foundation.errors import MesocosmError
 
 if TYPE_CHECKING:
     from controller.episode.result import TrialResult
-    from controller.episode.trial import Driver
-    from controller.planning import Plan
     from controller.scheduling.events import TrialEvent
     from controller.scheduling.executor import Executor
     from controller.service.state.queued_run import QueuedRun
-    from controller.spec.agent import AgentSpec
+    from controller.specification.run import RunSpec
     from controller.store.runs import RunFolder
+    from evaluators.loading.suite import Suite
     from foundation.clock import Clock
     from foundation.settings import Settings
     from provisioning.resource import ResourceSpec
@@ -114,16 +112,18 @@ class Work:
         if self._settings.place == "container":
             require_present(request, self._settings)
         existing = store.open(self.queued.run) if store.has(self.queued.run) else None
-        plan = make_plan(request, self._settings) if existing is None else self._resume(existing)
-        self._check(plan)
-        folder = existing or self._create(plan, store)
+        spec, suite = self._specify(existing)
+        driver = make_driver(spec.only_agent, model_choice(request))
+        self._check(spec, suite)
+        folder = existing or store.create(spec, is_begun=True)
         change_budget(folder, request.budget)
         self._planned = len(folder.spec.planned)
         for result in folder.results():
             self._count(result)
         self._note(self._counts())
         log_line = lambda line: _log.info("%s: %s", self.queued.run, line)  # noqa: E731
-        trials = open_trials(plan, request.fleet, self._settings, log_line)
+        fleet = open_fleet(request.fleet, self._settings, log_line)
+        trials = open_trials(spec, suite, driver, fleet, self._settings)
         execute_run(
             folder,
             self._make_executor(trials, folder),
@@ -144,10 +144,22 @@ class Work:
             request.fleet,
             parallel=request.parallel,
             suite=request.suite,
-            model=ModelChoice(**agent_options(request).model_settings),
+            model=model_choice(request),
         )
 
-    def _check(self, plan: Plan) -> None:
+    def _specify(self, existing: RunFolder | None) -> tuple[RunSpec, Suite]:
+        """Return the specification of the run, and its suite; both unchanged if it has begun.
+
+        Raises:
+            MesocosmError: the run cannot begin, or continue as it was specified.
+        """
+        request = self.queued.request
+        if existing is None:
+            return specify_request(request, self._settings, clock=self._clock, run=self.queued.run)
+        suite, _ = open_tasks(request)
+        return existing.spec, suite_for(existing.spec, suite)
+
+    def _check(self, spec: RunSpec, suite: Suite) -> None:
         """Check before the start that the run can proceed.
 
         Raises:
@@ -155,22 +167,11 @@ class Work:
         """
         request = self.queued.request
         is_real = request.fleet == "real"
-        machines = partial(self._preflight, plan.needs) if is_real else None
+        machines = partial(self._preflight, needs_of(spec, suite)) if is_real else None
         if request.preflight:
-            require_ready(plan, agent_options(request), self._settings, machines)
+            require_ready(spec, model_choice(request), self._settings, machines)
         elif machines is not None:
             machines()
-
-    def _create(self, plan: Plan, store: Store) -> RunFolder:
-        spec = specify_run(plan, clock=self._clock, run=self.queued.run)
-        return store.create(spec, is_begun=True)
-
-    def _resume(self, folder: RunFolder) -> Plan:
-        suite, _ = open_tasks(self.queued.request)
-        return resume_plan(folder.spec, suite, self._make_driver)
-
-    def _make_driver(self, spec: AgentSpec) -> Driver:
-        return make_driver(spec, agent_options(self.queued.request))
 
     def _on_event(self, event: TrialEvent) -> None:
         if isinstance(event, BudgetSpent):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from foundation.cancel import ended_by
 from foundation.clock import SYSTEM_CLOCK
-from foundation.errors import MachineError, MesocosmError
+from foundation.errors import ImageError, MachineError, MesocosmError
 from foundation.files import FileLock, digest_json
 from foundation.ids import new_machine_id
 from foundation.logging import suppress_logged
@@ -56,6 +56,7 @@ class ContainerBackend:
         self, settings: Settings, spec: ResourceSpec = _DEFAULT, *, clock: Clock = SYSTEM_CLOCK
     ) -> None:
         self._settings = settings
+        self._spec = spec
         self._label = f"desktop-container:{spec.image}" if spec.image else "desktop-container"
         self._clock = clock
         self._containers = DesktopContainers(settings.state_dir)
@@ -184,8 +185,19 @@ class ContainerBackend:
         )
 
     def fits(self, record: MachineRecord) -> bool:
-        """Return whether a desktop has the current image, probe and size."""
-        return record.stamp == self._stamp()
+        """Return whether a desktop has the current image, probe and size.
+
+        It does not if an image that is not the default is not built.
+
+        Raises:
+            ImageError: the default image is not built, or is corrupt.
+        """
+        try:
+            return record.stamp == self._stamp()
+        except ImageError:
+            if self._spec.image:
+                return False
+            raise
 
     def remove_by_id(self, machine_id: str) -> None:
         """Remove the container of a machine; does nothing if there is none."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import logging
-import re
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foundation.cancel import ended_by
 from foundation.errors import (
+    ImageError,
     MachineError,
     MesocosmError,
     RequirementError,
@@ -20,6 +19,7 @@ from foundation.logging import suppress_logged
 from images.builder import find
 from images.desktop.recipe import DISK
 from provisioning.accelerator.detection import find_accelerator
+from provisioning.accelerator.host_cpu import read_host_cpu
 from provisioning.desktop.qemu.connection import Hypervisor
 from provisioning.desktop.qemu.creation import create_desktop, create_fork
 from provisioning.desktop.qemu.domain import hardware
@@ -42,6 +42,7 @@ from provisioning.review.desktop import review_desktop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from foundation.cancel import CancelToken
     from foundation.settings import Settings
@@ -67,6 +68,7 @@ class QemuBackend:
 
     def __init__(self, settings: Settings, spec: ResourceSpec = _DEFAULT) -> None:
         self._settings = settings
+        self._spec = spec
         self._label = f"desktop:{spec.image}" if spec.image else "desktop"
         self._hypervisor = Hypervisor(settings.libvirt_uri)
         self._image: Image | None = None
@@ -102,7 +104,7 @@ class QemuBackend:
             self._settings,
             self._hypervisor,
             self.image,
-            accelerator=accelerator.name,
+            accelerator=accelerator,
             stamp=self.stamp(),
         )
         machine, end = handle.machine, partial(self.remove_by_id, handle.folder.machine_id)
@@ -169,7 +171,7 @@ class QemuBackend:
         template = find_template(self._settings, self.stamp())
         if template is None:
             return None
-        accelerator = find_accelerator(self._settings).name
+        accelerator = find_accelerator(self._settings)
         handle = create_fork(self._settings, self._hypervisor, self.image, template, accelerator)
         try:
             with ended_by(cancel, partial(self.remove_by_id, handle.folder.machine_id)):
@@ -233,8 +235,19 @@ class QemuBackend:
         return handle
 
     def fits(self, record: MachineRecord) -> bool:
-        """Return whether a desktop has the current image, probe, hypervisor, size and accelerator."""
-        return record.stamp == self.stamp()
+        """Return whether a desktop has the current image, probe, hypervisor, size and accelerator.
+
+        It does not if an image that is not the default is not built.
+
+        Raises:
+            ImageError: the default image is not built, or is corrupt.
+        """
+        try:
+            return record.stamp == self.stamp()
+        except ImageError:
+            if self._spec.image:
+                return False
+            raise
 
     def remove_by_id(self, machine_id: str) -> None:
         """End the domain with that name; without a hypervisor there is none."""
@@ -287,26 +300,19 @@ class QemuBackend:
 
     def _digest_dependencies(self) -> str:
         settings = self._settings
+        accelerator = find_accelerator(settings)
+        is_kvm = accelerator.name == "kvm"
         return digest_json(
             {
                 "image": self.image.digest,
                 "hypervisor": find("hypervisor", settings).digest,
                 "probe": build_probe().digest,
                 "domain": hardware(
-                    find_accelerator(settings).name,
+                    accelerator.name,
                     memory_mib=settings.desktop_memory_mib,
                     cpus=settings.desktop_cpus,
+                    cpu_without=accelerator.cpu_without,
                 ),
-                "cpu": host_cpu() if find_accelerator(settings).name == "kvm" else "",
+                "cpu": read_host_cpu().model_dump(mode="json") if is_kvm else {},
             }
         )
-
-
-def host_cpu() -> str:
-    """Return the model of the host's CPU, which guests under KVM see."""
-    try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    except OSError:
-        return ""
-    match = re.search(r"^model name\s*:\s*(.+)$", text, flags=re.MULTILINE)
-    return match[1].strip() if match else ""

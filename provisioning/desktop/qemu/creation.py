@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from foundation.settings import Settings
     from images.recipe import Image
+    from provisioning.accelerator.detection import Accelerator
     from provisioning.desktop.qemu.connection import Hypervisor
     from provisioning.desktop.qemu.template import Template
 
@@ -31,7 +32,12 @@ _log = logging.getLogger(__name__)
 
 
 def create_desktop(
-    settings: Settings, hypervisor: Hypervisor, image: Image, *, accelerator: str, stamp: str
+    settings: Settings,
+    hypervisor: Hypervisor,
+    image: Image,
+    *,
+    accelerator: Accelerator,
+    stamp: str,
 ) -> MachineHandle[DesktopVm]:
     """Create the folder, record and overlay of a new desktop, without starting it.
 
@@ -39,7 +45,7 @@ def create_desktop(
         settings: size of the machine, and location of machines.
         hypervisor: the libvirtd that will run it.
         image: the image that it starts from.
-        accelerator: ``kvm`` or ``tcg``.
+        accelerator: the host's accelerator.
         stamp: stored in its record, to check later whether the machine is still current.
 
     Raises:
@@ -54,7 +60,11 @@ def create_desktop(
 
 
 def create_fork(
-    settings: Settings, hypervisor: Hypervisor, image: Image, template: Template, accelerator: str
+    settings: Settings,
+    hypervisor: Hypervisor,
+    image: Image,
+    template: Template,
+    accelerator: Accelerator,
 ) -> MachineHandle[DesktopVm]:
     """Create the folder, record and overlay of a new fork, without starting it.
 
@@ -108,13 +118,14 @@ def make_overlay(backing: Path, overlay: Path) -> None:
     )
 
 
-def _describe(settings: Settings, image: Image, accelerator: str, stamp: str) -> QemuRecord:
+def _describe(settings: Settings, image: Image, accelerator: Accelerator, stamp: str) -> QemuRecord:
     return QemuRecord(
         machine_id=new_machine_id(DESKTOP),
         kind=DESKTOP,
         image=image.label,
         image_digest=image.digest,
-        accelerator=accelerator,
+        accelerator=accelerator.name,
+        cpu_without=accelerator.cpu_without,
         user=AGENT_USER,
         home=AGENT_HOME,
         browser=read_manifest(image.path).notes.get("browser", ""),

@@ -6,6 +6,8 @@ import xml.etree.ElementTree as ET  # only writes XML, never parses it
 from dataclasses import dataclass
 from pathlib import Path
 
+from provisioning.accelerator.guest_run import HIDDEN
+
 QEMU_NAMESPACE = "http://libvirt.org/schemas/domain/qemu/1.0"
 PROBE_CHANNEL = "org.mesocosm.probe.0"
 PROBE_SOCKET = "probe.sock"
@@ -51,6 +53,7 @@ class DomainSpec:
         is_template: whether writes to the RAM go to that file; otherwise pages are copied on write.
         is_incoming: whether QEMU waits for a migration stream instead of booting.
         disk_io: how QEMU reads and writes the disk: ``io_uring`` or ``threads``.
+        cpu_without: CPU features that the host's CPU has and a guest under KVM does not.
     """
 
     name: str
@@ -66,6 +69,7 @@ class DomainSpec:
     is_template: bool = False
     is_incoming: bool = False
     disk_io: str = "io_uring"
+    cpu_without: tuple[str, ...] = ()
 
     @property
     def disk(self) -> Path:
@@ -100,6 +104,8 @@ def domain_xml(spec: DomainSpec) -> str:
     kvm = spec.accelerator == "kvm"
     root = ET.Element("domain", type="kvm" if kvm else "qemu")
     _text(root, "name", spec.name)
+    # libvirt generates an id at each start, so that kernels reseed their random pool in forks.
+    ET.SubElement(root, "genid")
     _text(root, "memory", str(spec.memory_mib), unit="MiB")
     _text(root, "vcpu", str(spec.cpus))
     boot = ET.SubElement(root, "os")
@@ -113,11 +119,13 @@ def domain_xml(spec: DomainSpec) -> str:
     )
     features = ET.SubElement(root, "features")
     ET.SubElement(features, "acpi")
-    if not kvm:
+    if kvm:
+        ET.SubElement(features, "pmu", state="off")
+    else:
         cache = ET.SubElement(features, "tcg")
         _text(cache, "tb-cache", str(_TRANSLATION_CACHE_MIB), unit="MiB")
     cpu = ET.SubElement(root, "cpu", mode="host-passthrough" if kvm else "maximum")
-    for name in () if kvm else _SLOW_WHEN_EMULATED:
+    for name in (*HIDDEN, *spec.cpu_without) if kvm else _SLOW_WHEN_EMULATED:
         ET.SubElement(cpu, "feature", policy="disable", name=name)
     ET.SubElement(root, "clock", offset="utc")
     for event, action in (("poweroff", "destroy"), ("reboot", "restart"), ("crash", "destroy")):
@@ -128,7 +136,9 @@ def domain_xml(spec: DomainSpec) -> str:
     return ET.tostring(root, encoding="unicode") + "\n"
 
 
-def hardware(accelerator: str, *, memory_mib: int, cpus: int) -> str:
+def hardware(
+    accelerator: str, *, memory_mib: int, cpus: int, cpu_without: tuple[str, ...] = ()
+) -> str:
     """Return the part of a domain that a snapshot depends on: its XML without machine-specific names."""
     nowhere = Path("/")
     return domain_xml(
@@ -142,6 +152,7 @@ def hardware(accelerator: str, *, memory_mib: int, cpus: int) -> str:
             initrd=nowhere,
             ssh_port=0,
             mac="",
+            cpu_without=cpu_without,
         )
     )
 

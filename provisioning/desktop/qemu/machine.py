@@ -146,6 +146,7 @@ class DesktopVm(ProbedDesktop):
             mac=self._vm.mac,
             ram=template / RAM if template else None,
             is_incoming=template is not None,
+            cpu_without=self._vm.cpu_without,
         )
 
     def is_running(self) -> bool:

@@ -19,6 +19,7 @@ class QemuRecord(MachineRecord):
         template: folder of the template that it was forked from.
         backing: size in bytes and modification time in ns of the image's disk that backs its own.
         host_key: public key of its SSH server; empty if it is the image's.
+        cpu_without: CPU features that the host's CPU has and this machine does not.
     """
 
     shows_vnc: ClassVar[bool] = True
@@ -31,3 +32,4 @@ class QemuRecord(MachineRecord):
     template: Path | None = None
     backing: tuple[int, int] | None = None
     host_key: str = ""
+    cpu_without: tuple[str, ...] = ()

@@ -37,6 +37,7 @@ _FILE_TIMEOUT_S = 30.0
 _FILE_BYTES_PER_S = 1 << 20
 _RECONNECT_TIMEOUT_S = 10.0
 _WAIT_EVERY_S = 0.05
+_TRY_S = 3.0
 
 
 class AdbDevice:
@@ -137,6 +138,9 @@ class AdbDevice:
     def wait(self, timeout_s: float) -> None:
         """Wait until the phone accepts commands and Android has booted; reconnects if necessary.
 
+        A connection that has become stale never answers, so each try is short, and the next one uses
+        a new connection.
+
         Raises:
             PhoneUnauthorizedError: the phone refuses the key.
             PhoneOfflineError: the phone does not answer over ADB.
@@ -147,17 +151,25 @@ class AdbDevice:
         while (left_s := deadline_s - self._clock.monotonic_s()) > 0:
             self._server.connect(self.serial, timeout_s=left_s)
             try:
-                answer = self.shell("getprop sys.boot_completed", max(0.1, left_s)).text
+                try_s = min(_TRY_S, max(0.1, left_s))
+                answer = self.shell("getprop sys.boot_completed", try_s).text
                 if answer == "1":
                     return
             except PhoneUnauthorizedError:
                 raise
-            except (LinkClosedError, LinkTimeoutError) as exc:
+            except LinkTimeoutError as exc:
+                answer = exc.brief
+                self.disconnect()
+            except LinkClosedError as exc:
                 answer = exc.brief
             self._clock.sleep(min(_WAIT_EVERY_S, left_s))
         raise LinkTimeoutError(
             f"The phone {self.serial} did not start within {timeout_s:g} s.", details=answer
         )
+
+    def disconnect(self) -> None:
+        """Drop the server's connection to the phone; the next command makes a new one."""
+        self._server.disconnect(self.serial)
 
     def open_program(self, command: str, *, timeout_s: float = 10.0) -> AdbShellTransport:
         """Start a program whose standard streams carry a link.

@@ -150,7 +150,7 @@ class PhoneBackend:
 
     def unkeepable_reason(self) -> str:
         """Return why phones cannot be kept; empty for the reference phone."""
-        if self._profile.has_volume:
+        if self._profile.keeps_end_states:
             return ""
         return f"the state of a phone of the backend {self._profile.backend} cannot leave its container"
 
@@ -198,12 +198,13 @@ class PhoneBackend:
         return gone
 
     def require_host(self) -> None:
-        """Check that the Docker engine answers.
+        """Check that the Docker engine answers, and that the host has the phones' devices.
 
         Raises:
-            RequirementError: the Docker engine does not answer.
+            RequirementError: the Docker engine does not answer, or a device is missing.
         """
         require_engine()
+        self._profile.require()
 
     def list_phones(self) -> list[ReferencePhone]:
         """Return all phones of this appliance that have a record, running or not."""
@@ -226,7 +227,10 @@ class PhoneBackend:
                 _KEYS_VARIABLE: self._server.public_key(),
                 _TOKEN_VARIABLE: token,
             }
-            self._containers.create(machine_id, self._docker_image(), environment, self._profile)
+            saved = self.image.file(self._profile.saved) if self._profile.saved else None
+            self._containers.create(
+                machine_id, self._docker_image(), environment, self._profile, saved
+            )
         except BaseException:
             phone.delete()
             claim.release()

@@ -34,8 +34,6 @@ ADB_PORT = "5555/tcp"
 CONSOLE_PORT = "5554/tcp"
 
 _PORTS = tuple(int(port.partition("/")[0]) for port in (ADB_PORT, CONSOLE_PORT))
-_STOP_TIMEOUT_S = 5
-_MAX_PROCESSES = 512
 
 
 class PhoneContainers:
@@ -56,6 +54,7 @@ class PhoneContainers:
         image: str,
         environment: Mapping[str, str],
         profile: PhoneProfile = REFERENCE,
+        saved: Path | None = None,
     ) -> str:
         """Create a container with its volume, without starting it; return the container's id.
 
@@ -66,6 +65,7 @@ class PhoneContainers:
             image: Docker id or tag of its image.
             environment: variables of the phone's daemon.
             profile: requirements of the kind of phone.
+            saved: folder of this host that the container reads at ``/saved``.
 
         Raises:
             MachineStartError: the engine refused.
@@ -87,16 +87,19 @@ class PhoneContainers:
                 environment=dict(environment),
                 ports={ADB_PORT: (LOOPBACK, 0), CONSOLE_PORT: (LOOPBACK, 0)},
                 network=self._make_network(client),
-                volumes={name: {"bind": "/data", "mode": "rw"}} if profile.has_volume else {},
-                read_only=profile.has_volume,
+                volumes={
+                    name: {"bind": "/data", "mode": "rw"},
+                    **({str(saved): {"bind": "/saved", "mode": "ro"}} if saved else {}),
+                },
+                read_only=profile.is_read_only,
                 devices=[f"{device}:{device}:rw" for device in profile.devices],
                 group_add=[str(device.stat().st_gid) for device in profile.devices],
                 cap_drop=["ALL"],
                 security_opt=["no-new-privileges:true"],
-                ipc_mode="none",
+                ipc_mode="none" if profile.is_read_only else "private",
                 mem_limit=f"{profile.memory_mib}m",
                 memswap_limit=f"{profile.memory_mib}m",
-                pids_limit=_MAX_PROCESSES,
+                pids_limit=profile.max_processes,
                 log_config=LogConfig(config={"max-size": "1m", "max-file": "1"}),
             )
             return str(container.id)
@@ -192,11 +195,16 @@ class PhoneContainers:
             return str(container.logs(tail=30).decode(errors="replace"))
         return ""
 
-    def stop(self, machine_id: str) -> None:
-        """Stop a container; does nothing if it is not running or does not exist."""
+    def stop(self, machine_id: str, timeout_s: int = REFERENCE.stop_timeout_s) -> None:
+        """Stop a container; does nothing if it is not running or does not exist.
+
+        Args:
+            machine_id: id of the phone.
+            timeout_s: time until its programs are killed.
+        """
         _log.debug("stopping the container of %s", machine_id)
         with connect(doing="stop a phone's container") as client, contextlib.suppress(NotFound):
-            client.containers.get(container_name(machine_id)).stop(timeout=_STOP_TIMEOUT_S)
+            client.containers.get(container_name(machine_id)).stop(timeout=timeout_s)
 
     def remove(self, machine_id: str) -> None:
         """Remove container and volume, and the network after the last phone, if they exist."""

@@ -249,7 +249,7 @@ class ReferencePhone:
         with suppress_logged(_log, f"disconnect {self.info.machine_id}", MesocosmError):
             self._server.disconnect(self.device.serial)
         self.release()
-        self._containers.stop(self.info.machine_id)
+        self._containers.stop(self.info.machine_id, self._profile.stop_timeout_s)
         self._folder.mark(MachineState.STOPPED)
 
     def is_running(self) -> bool:
@@ -270,7 +270,7 @@ class ReferencePhone:
         Raises:
             UnsupportedError: it is an emulator, whose state cannot leave its container.
         """
-        if not self._profile.has_volume:
+        if not self._profile.keeps_end_states:
             raise UnsupportedError(f"The state of {self.info.machine_id} cannot be kept.")
         keep_phone(self._folder, self._record, self.snapshots, self._containers, folder)
 

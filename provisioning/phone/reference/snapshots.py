@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from foundation.clock import SYSTEM_CLOCK, wait_until
 from foundation.errors import (
     LinkError,
+    LinkProtocolError,
     ResetMismatchError,
     SnapshotError,
     SnapshotMissingError,
@@ -19,6 +20,7 @@ from provisioning.phone.reference.digest import (
     read_processes,
     take_phone_digest,
 )
+from provisioning.phone.reference.wake import wake
 from provisioning.protocols import ResetReport
 
 if TYPE_CHECKING:
@@ -36,6 +38,8 @@ _MAX_NAMED = 20
 # On a busy host, a command takes a moment to exit after its output is complete.
 _SETTLE_S = 2.0
 _EVERY_S = 0.1
+_STABLE_TIMEOUT_S = 30.0
+_STABLE_EVERY_S = 0.5
 
 
 class PhoneSnapshots:
@@ -85,12 +89,19 @@ class PhoneSnapshots:
         path = self._digest_path(name)
         path.unlink(missing_ok=True)
         try:
-            digest = take_phone_digest(self._device, self._profile)
+            digest = self._stable_digest()
             self._ask(f"save {name}", self._profile.snapshot_timeout_s)
+            listed = self._list()
         except LinkError as exc:
             raise SnapshotError(
                 f"{self._name} could not be saved as {name!r}.", details=str(exc)
             ) from exc
+        if name not in listed:
+            raise SnapshotError(
+                f"{self._name} did not save {name!r}, although it reported no error.",
+                details=f"Its snapshots: {', '.join(listed) or 'none'}.",
+                resolution="Check that the disk of the Docker engine has free space.",
+            )
         write_atomic(path, digest.model_dump_json())
 
     def rewind(self, name: str) -> ResetReport:
@@ -111,8 +122,12 @@ class PhoneSnapshots:
         try:
             with self._timed("load", phases):
                 self._ask(f"load {name}", self._profile.snapshot_timeout_s)
-                # A load breaks the ADB connection of the emulator, but not of the reference phone.
+                if self._profile.is_suspended:
+                    self._device.disconnect()
                 self._device.wait(self._profile.snapshot_timeout_s)
+            if self._profile.is_suspended:
+                with self._timed("wake", phases):
+                    wake(self._device, clock=self._clock)
             with self._timed("verify", phases):
                 differences = before.differences(self._settled_digest())
         except LinkError as exc:
@@ -133,7 +148,7 @@ class PhoneSnapshots:
         Raises:
             LinkError: the phone did not answer.
         """
-        digest = take_phone_digest(self._device, self._profile)
+        digest = self._stable_digest()
         processes = digest.processes
 
         def have_ended() -> bool:
@@ -145,6 +160,28 @@ class PhoneSnapshots:
             wait_until(have_ended, timeout_s=_SETTLE_S, every_s=_EVERY_S, clock=self._clock)
         return digest.model_copy(update={"processes": processes})
 
+    def _stable_digest(self) -> PhoneDigest:
+        """Return the state; of a phone whose state settles by itself, one that was read twice.
+
+        Raises:
+            LinkError: the phone did not answer.
+            LinkProtocolError: its state kept changing.
+        """
+        digest = take_phone_digest(self._device, self._profile)
+        if not self._profile.is_suspended:
+            return digest
+        deadline_s = self._clock.monotonic_s() + _STABLE_TIMEOUT_S
+        while True:
+            before, digest = digest, take_phone_digest(self._device, self._profile)
+            if not (changes := before.differences(digest)):
+                return digest
+            if self._clock.monotonic_s() > deadline_s:
+                raise LinkProtocolError(
+                    f"The state of {self._name} was still changing after {_STABLE_TIMEOUT_S:g} s.",
+                    details="\n".join(line[:400] for line in changes[:_MAX_NAMED]),
+                )
+            self._clock.sleep(_STABLE_EVERY_S)
+
     def list_snapshots(self) -> Sequence[str]:
         """Return the names of the snapshots, sorted.
 
@@ -152,12 +189,11 @@ class PhoneSnapshots:
             SnapshotError: the phone did not list them.
         """
         try:
-            lines = self._ask("list", _ASK_TIMEOUT_S)
+            return self._list()
         except LinkError as exc:
             raise SnapshotError(
                 f"{self._name} did not list its snapshots.", details=str(exc)
             ) from exc
-        return sorted(line.split()[1] for line in lines if line.startswith("--"))
 
     def delete_snapshot(self, name: str) -> None:
         """Delete a snapshot.
@@ -176,6 +212,10 @@ class PhoneSnapshots:
                 f"{self._name} could not delete {name!r}.", details=str(exc)
             ) from exc
         path.unlink(missing_ok=True)
+
+    def _list(self) -> list[str]:
+        lines = self._ask("list", _ASK_TIMEOUT_S)
+        return sorted(line.split()[1] for line in lines if line.startswith("--"))
 
     def _ask(self, subcommand: str, timeout_s: float) -> list[str]:
         with self._console() as console:

@@ -214,6 +214,8 @@ class Multiplexer:
         """Open a stream for a program that has connected."""
         try:
             sock, _ = listener.accept()
+            # Otherwise, small writes wait up to 40 ms for the program's acknowledgement.
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         except OSError:  # the program is gone already
             return
         if len(self._streams) >= MAX_STREAMS:

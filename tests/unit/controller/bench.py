@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from controller.actions.space import Action
 from controller.agents.driver import AgentDriver
 from controller.agents.oracle import OracleDriver
-from controller.episode.context import RunContext, TeamMember
+from controller.episode.context import RunContext
 from controller.episode.episode import Episode
 from controller.episode.trial import run_trial
 from controller.protocol import Turn
-from controller.spec.agent import MEMBER
+from controller.specification.agent import MEMBER
+from controller.specification.episode import EpisodeSpec, TeamMember
+from controller.specification.run import ObservationSpec
 from controller.store.event_log import TrialLog, read_events
 from evaluators.model.task import Task
 from foundation.cancel import CancelToken
@@ -71,10 +73,9 @@ class Bench:
     episode: Episode | None = None
     cancel: CancelToken = field(default_factory=CancelToken)
     with_trees: bool = False
-    video_hz: float = 0.0
+    recording_hz: float = 0.0
     baselines: Baselines | None = None
-    is_noop: bool = False
-    feedback: str = "none"
+    feedback: Literal["none", "hints", "nodes"] = "none"
     members: Mapping[str, TeamMember] = field(default_factory=lambda: {MEMBER: TeamMember("test")})
 
     def __post_init__(self) -> None:
@@ -89,15 +90,15 @@ class Bench:
     def context(self) -> RunContext:
         return RunContext(
             self.fleet,
-            suite="tiny",
-            members=self.members,
+            EpisodeSpec(
+                suite="tiny",
+                members=dict(self.members),
+                observation=ObservationSpec(trees=self.with_trees, feedback=self.feedback),
+                recording_hz=self.recording_hz,
+            ),
             record=self.record,
             clock=self.clock,
-            with_trees=self.with_trees,
-            video_hz=self.video_hz,
             baselines=self.baselines,
-            is_noop=self.is_noop,
-            feedback=self.feedback,
         )
 
     def run(self, task: Task, make_agent: MakeAgent) -> TrialResult:

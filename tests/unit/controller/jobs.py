@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controller.spec.job import TrialJob
+from controller.specification.job import TrialJob
 
 if TYPE_CHECKING:
     from controller.store.runs import RunFolder

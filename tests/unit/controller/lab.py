@@ -8,10 +8,10 @@ import pytest
 
 from controller.agents.oracle import Oracle
 from controller.executors.local import LocalExecutor, LocalTrials
-from controller.planning import Plan, create_run
+from controller.planning import specify_run
 from controller.scheduling.execution import execute_run
-from controller.spec.agent import CustomSpec
-from controller.spec.run import BudgetSpec
+from controller.specification.agent import CustomSpec
+from controller.store.runs import Store
 from controller.wiring import make_context, open_suite
 from foundation.clock import FakeClock
 from provisioning.fake import FakeFleet
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from controller.episode.trial import Driver
     from controller.observation.observer import Observation
     from controller.scheduling.events import TrialEvent
+    from controller.specification.run import BudgetSpec
     from controller.store.runs import RunFolder
 
 
@@ -50,16 +51,21 @@ class Lab:
         retries: int = 0,
         budget: BudgetSpec | None = None,
     ) -> RunFolder:
-        agent = CustomSpec(name="test")
-        plan = Plan(
-            self.suite, agent, driver, tasks, repeats, retries, budget=budget or BudgetSpec()
+        spec = specify_run(
+            self.suite,
+            CustomSpec(name="test"),
+            tasks=tasks,
+            repeats=repeats,
+            retries=retries,
+            budget=budget,
+            clock=self.clock,
         )
         self.use(driver)
-        return create_run(plan, self.folder, clock=self.clock)
+        return Store(self.folder).create(spec)
 
     def use(self, driver: Driver) -> None:
-        plan = Plan(self.suite, CustomSpec(name="test"), driver)
-        context = make_context(plan, self.fleet, clock=self.clock, take=ignore)
+        spec = specify_run(self.suite, CustomSpec(name="test"), clock=self.clock)
+        context = make_context(spec, self.suite, self.fleet, clock=self.clock, take=ignore)
         self.trials = LocalTrials(self.suite, context, driver)
 
     def go(

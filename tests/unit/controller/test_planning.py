@@ -1,23 +1,23 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from controller.actions.vocabulary import vocabulary
-from controller.agents.oracle import OracleDriver
 from controller.agents.registry import make_driver
 from controller.planning import (
-    Plan,
     code_version,
-    create_run,
+    needs_of,
     recipes_of,
-    resume_plan,
+    specify_run,
     specify_task,
+    suite_for,
 )
-from controller.spec.agent import CustomSpec, OracleSpec
+from controller.specification.agent import CustomSpec, OracleSpec
+from controller.specification.run import ObservationSpec
+from controller.store.runs import Store
 from controller.wiring import open_suite, open_suite_of
 from evaluators.source_digest import SourceDigester
 from foundation.errors import SettingsError, UnknownNameError, UsageError
@@ -29,17 +29,19 @@ RECEIPTS = REPOSITORY / "examples/suites/receipts"
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from controller.spec.run import TaskSpec
+    from controller.specification.run import TaskSpec
     from tests.unit.controller.lab import Lab
 
 
-def test_plan_is_read_back_from_its_run(lab: Lab) -> None:
-    made = Plan(
-        lab.suite, OracleSpec(), OracleDriver(), ("answer",), 2, retries=1, seed=7,
-        with_trees=True, video_hz=2.5, order="shuffled", images={"desktop": "d" * 64},
+def test_specification_is_read_back_from_its_run(lab: Lab) -> None:
+    spec = specify_run(
+        lab.suite, OracleSpec(), tasks=("answer",), repeats=2, retries=1, seed=7,
+        observation=ObservationSpec(trees=True), recording_hz=2.5, order="shuffled",
+        images={"desktop": "d" * 64}, clock=lab.clock,
     )  # fmt: skip
-    spec = create_run(made, lab.folder, clock=lab.clock).spec
-    assert resume_plan(spec, lab.suite, make_driver) == made
+    assert Store(lab.folder).create(spec).spec == spec
+    assert suite_for(spec, lab.suite) == lab.suite
+    assert [need.kind for need in needs_of(spec, lab.suite)] == [PHONE]
 
 
 def test_suite_of_a_run_is_found_in_its_folder(
@@ -50,8 +52,7 @@ def test_suite_of_a_run_is_found_in_its_folder(
     folder = tmp_path / "suite"
     shutil.copytree(RECEIPTS, folder)
     suite = open_suite(str(folder))
-    plan = Plan(suite, OracleSpec(), OracleDriver(), ("tell-largest",))
-    spec = create_run(plan, tmp_path / "runs").spec
+    spec = specify_run(suite, OracleSpec(), tasks=("tell-largest",))
     assert spec.suite.folder == str(folder)
     monkeypatch.chdir("/")
     assert open_suite_of(spec).digest == suite.digest
@@ -69,24 +70,24 @@ def test_suite_of_a_run_is_found_in_its_folder(
 
 
 def test_folder_of_a_suite_changes_no_digest(lab: Lab) -> None:
-    spec = create_run(Plan(lab.suite, OracleSpec(), OracleDriver()), lab.folder).spec
+    spec = specify_run(lab.suite, OracleSpec())
     moved = spec.model_copy(update={"suite": spec.suite.model_copy(update={"folder": "/else"})})
     assert spec.suite.folder
     assert moved.digest == spec.digest
-    shipped = create_run(Plan(open_suite("smoke"), OracleSpec(), OracleDriver()), lab.folder).spec
+    shipped = specify_run(open_suite("smoke"), OracleSpec())
     assert not shipped.suite.folder
 
 
 def test_only_the_same_custom_agent_can_resume(lab: Lab) -> None:
-    spec = create_run(Plan(lab.suite, CustomSpec(name="mine"), OracleDriver()), lab.folder).spec
+    spec = specify_run(lab.suite, CustomSpec(name="mine"))
     with pytest.raises(UsageError, match="'mine' was passed"):
-        resume_plan(spec, lab.suite, make_driver)
+        make_driver(spec.only_agent)
 
 
 def test_changed_suite_is_not_resumed_and_the_change_is_named(
     lab: Lab, tiny: Path, tmp_path: Path
 ) -> None:
-    spec = create_run(Plan(lab.suite, OracleSpec(), OracleDriver()), lab.folder).spec
+    spec = specify_run(lab.suite, OracleSpec())
     copy = tmp_path / "suite"
     shutil.copytree(tiny, copy)
     answer = copy / "answer.yaml"
@@ -94,7 +95,7 @@ def test_changed_suite_is_not_resumed_and_the_change_is_named(
     written = copy / "write-file.yaml"
     written.write_text(written.read_text().replace("instruction: ", "instruction: Please. "))
     with pytest.raises(UsageError, match="has changed") as caught:
-        resume_plan(spec, open_suite(str(copy)), make_driver)
+        suite_for(spec, open_suite(str(copy)))
     assert caught.value.details.splitlines() == [
         "write-file: text",
         "answer: no longer in the suite",
@@ -103,7 +104,7 @@ def test_changed_suite_is_not_resumed_and_the_change_is_named(
 
 def test_unknown_task_is_rejected(lab: Lab) -> None:
     with pytest.raises(UnknownNameError, match="'answer'"):
-        create_run(Plan(lab.suite, OracleSpec(), OracleDriver(), ("anser",)), lab.folder)
+        specify_run(lab.suite, OracleSpec(), tasks=("anser",))
 
 
 def specified(lab: Lab, **changes: object) -> TaskSpec:
@@ -138,12 +139,11 @@ def test_changed_evaluator_is_named(lab: Lab) -> None:
 
 
 def test_digest_of_a_specification_covers_what_changes_scores(lab: Lab) -> None:
-    plan = Plan(lab.suite, OracleSpec(), OracleDriver())
-    first, second = (create_run(plan, lab.folder / name).spec for name in "ab")
+    first, second = (specify_run(lab.suite, OracleSpec()) for _ in "ab")
     assert first.run != second.run
     assert first.digest == second.digest
-    assert create_run(replace(plan, seed=1), lab.folder / "c").spec.digest != first.digest
-    assert create_run(replace(plan, video_hz=1.0), lab.folder / "d").spec.digest == first.digest
+    assert specify_run(lab.suite, OracleSpec(), seed=1).digest != first.digest
+    assert specify_run(lab.suite, OracleSpec(), recording_hz=1.0).digest == first.digest
 
 
 def test_code_version_names_the_commit() -> None:

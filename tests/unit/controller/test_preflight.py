@@ -4,19 +4,19 @@ import re
 import shutil
 import sys
 from collections import namedtuple
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 from pydantic import SecretStr
 
 from controller import preflight
-from controller.agents.oracle import OracleDriver
-from controller.agents.registry import AgentOptions, specify_agent
+from controller.agents.registry import specify_agent
 from controller.models.settings import ModelSettings
 from controller.models.specification import registered_settings
-from controller.planning import Plan
+from controller.planning import specify_run
 from controller.preflight import examine, require_ready
-from controller.spec.agent import ModelClientSpec, OracleSpec, RegisteredSpec
+from controller.specification.agent import ModelClientSpec, OracleSpec, RegisteredSpec
+from controller.specification.model_choice import ModelChoice
 from foundation.errors import EngineError, RequirementError, UsageError
 from foundation.settings import Settings
 from tests.unit.controller.stand_in import completion, stand_in
@@ -24,7 +24,8 @@ from tests.unit.controller.stand_in import completion, stand_in
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from controller.spec.agent import AgentSpec
+    from controller.specification.agent import AgentSpec
+    from controller.specification.run import RunSpec
     from tests.unit.controller.lab import Lab
 
 Usage = namedtuple("Usage", "total used free")  # noqa: PYI024 - as shutil has it
@@ -36,16 +37,16 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(state_dir=tmp_path / "state")
 
 
-def plan_of(lab: Lab, agent: AgentSpec) -> Plan:
-    return Plan(lab.suite, agent, OracleDriver(), repeats=2)
+def run_of(lab: Lab, agent: AgentSpec) -> RunSpec:
+    return specify_run(lab.suite, agent, repeats=2)
 
 
 def asked(lab: Lab, settings: Settings, base_url: str) -> str:
     """Return the finding about the model at an address."""
-    options = AgentOptions(model="m", base_url=base_url)
-    plan = plan_of(lab, specify_agent("model", options))
-    require_ready(plan, options, settings)
-    findings = {finding.name: finding.detail for finding in examine(plan, options, settings)}
+    choice = ModelChoice(name="m", base_url=base_url)
+    spec = run_of(lab, specify_agent("model", model=choice))
+    require_ready(spec, choice, settings)
+    findings = {finding.name: finding.detail for finding in examine(spec, choice, settings)}
     assert findings["suite"] == "tiny 1, 8 trials"
     return findings["model"]
 
@@ -87,22 +88,25 @@ def test_every_agent_kind_with_a_model_is_checked(lab: Lab, settings: Settings) 
         kind: Literal["planner"] = "planner"
 
     with stand_in((200, SEES)) as server:
-        options = AgentOptions(model="m", base_url=server.base_url)
-        model = specify_agent("model", options).model_dump(exclude={"kind"})
-        plan = plan_of(lab, cast("AgentSpec", PlannerSpec(**model)))
-        findings = {finding.name: finding.detail for finding in examine(plan, options, settings)}
+        choice = ModelChoice(name="m", base_url=server.base_url)
+        model = specify_agent("model", model=choice).model_dump(exclude={"kind"})
+        spec = run_of(lab, OracleSpec())
+        (member,) = spec.agents
+        planner = member.model_copy(update={"agent": PlannerSpec(**model)})
+        spec = spec.model_copy(update={"agents": (planner,)})
+        findings = {finding.name: finding.detail for finding in examine(spec, choice, settings)}
     assert "for a red image" in findings["model"]
 
 
 def test_model_of_a_registered_agent_is_asked_for_a_word(lab: Lab, settings: Settings) -> None:
     with stand_in((200, completion(content="Ready.")), (401, "no")) as server:
         agent = RegisteredSpec(name="mine", digest="0", model="m", endpoint=server.base_url)
-        plan, options = plan_of(lab, agent), AgentOptions()
-        findings = {finding.name: finding.detail for finding in examine(plan, options, settings)}
+        spec, choice = run_of(lab, agent), ModelChoice()
+        findings = {finding.name: finding.detail for finding in examine(spec, choice, settings)}
         assert findings["model"].startswith("m answered in ")
         assert server.requests[0].keys() == {"model", "messages"}
         with pytest.raises(RequirementError, match="'m' does not answer"):
-            require_ready(plan, options, settings)
+            require_ready(spec, choice, settings)
 
 
 def test_model_of_a_registered_agent_is_the_one_of_its_run() -> None:
@@ -130,13 +134,14 @@ def test_command_that_exits_at_once_is_rejected(
     broken, waiting = tmp_path / "broken.py", tmp_path / "waiting.py"
     broken.write_text("import no_such_module\n")
     waiting.write_text("for line in iter(input, None): pass\n")
-    options = AgentOptions(command=f"{sys.executable} waiting.py", folder=tmp_path)
-    plan = plan_of(lab, specify_agent("", options))
-    require_ready(plan, options, settings)
-    assert "starts and reads" in [*examine(plan, options, settings)][-1].detail
-    options = AgentOptions(command=f"{sys.executable} broken.py", folder=tmp_path)
+    choice = ModelChoice()
+    agent = specify_agent(command=f"{sys.executable} waiting.py", folder=tmp_path)
+    spec = run_of(lab, agent)
+    require_ready(spec, choice, settings)
+    assert "starts and reads" in [*examine(spec, choice, settings)][-1].detail
+    agent = specify_agent(command=f"{sys.executable} broken.py", folder=tmp_path)
     with pytest.raises(RequirementError, match="exit code 1") as caught:
-        require_ready(plan_of(lab, specify_agent("", options)), options, settings)
+        require_ready(run_of(lab, agent), choice, settings)
     assert "no_such_module" in caught.value.details
 
 
@@ -146,14 +151,14 @@ def test_all_problems_are_one_error(
     def silent() -> None:
         raise EngineError("The engine does not answer.", resolution="Start it.")
 
-    plan, options = plan_of(lab, OracleSpec()), AgentOptions()
-    require_ready(plan, options, settings, lambda: None)
+    spec, choice = run_of(lab, OracleSpec()), ModelChoice()
+    require_ready(spec, choice, settings, lambda: None)
     with pytest.raises(EngineError, match="does not answer"):
-        require_ready(plan, options, settings, silent)
+        require_ready(spec, choice, settings, silent)
     monkeypatch.setattr(shutil, "disk_usage", lambda _path: Usage(9, 9, 1000 << 20))
     monkeypatch.setattr(preflight, "memory_mib", lambda: (4096, 100))
     with pytest.raises(RequirementError, match="cannot start: disk, machines, memory") as caught:
-        require_ready(plan, options, settings, silent)
+        require_ready(spec, choice, settings, silent)
     assert "1000 MiB free, 1056 MiB needed" in caught.value.details
     assert "100 of 4096 MiB available" in caught.value.details
     assert "Start it." in caught.value.resolution

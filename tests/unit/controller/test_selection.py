@@ -8,11 +8,10 @@ import pytest
 from controller.agents.driver import AgentDriver
 from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleDriver
-from controller.agents.registry import make_driver
-from controller.planning import Plan, create_run, resume_plan, specify_run
+from controller.planning import specify_run, suite_for
 from controller.selection import choose_tasks, with_limits
-from controller.spec.agent import CustomSpec, Member, OracleSpec
-from controller.spec.run import LimitsSpec
+from controller.specification.agent import CustomSpec, Member, OracleSpec
+from controller.specification.run import LimitsSpec
 from controller.store.estimate import estimate
 from controller.store.runs import Store
 from foundation.errors import UnknownNameError, UsageError
@@ -54,15 +53,16 @@ def test_selection_without_a_match_is_rejected(lab: Lab) -> None:
 
 def test_limits_of_a_run_are_stored_and_kept_on_resume(lab: Lab) -> None:
     limits = LimitsSpec(steps=1, seconds=9.0)
-    plan = Plan(with_limits(lab.suite, limits), OracleSpec(), OracleDriver(), limits=limits)
-    run = create_run(plan, lab.folder, clock=lab.clock)
-    plain = specify_run(Plan(lab.suite, OracleSpec(), OracleDriver()), clock=lab.clock)
+    limited = with_limits(lab.suite, limits)
+    spec = specify_run(limited, OracleSpec(), limits=limits, clock=lab.clock)
+    run = Store(lab.folder).create(spec)
+    plain = specify_run(lab.suite, OracleSpec(), clock=lab.clock)
     assert run.spec.digest != plain.digest
     assert run.spec.tasks[0].differences(plain.tasks[0]) == ("limits",)
-    resumed = resume_plan(run.spec, lab.suite, make_driver)
-    assert (resumed.limits, resumed.suite) == (plan.limits, plan.suite)
+    resumed = suite_for(run.spec, lab.suite)
+    assert resumed == limited
     lab.use(OracleDriver())
-    lab.trials = replace(lab.trials, suite=resumed.suite)
+    lab.trials = replace(lab.trials, suite=resumed)
     assert {(result.task, result.steps) for result in lab.go(run)} >= {
         ("dark-style", 1),
         ("two-apps", 1),
@@ -71,7 +71,7 @@ def test_limits_of_a_run_are_stored_and_kept_on_resume(lab: Lab) -> None:
 
 def test_estimate_uses_earlier_runs(lab: Lab) -> None:
     store = Store(lab.folder)
-    spec = specify_run(Plan(lab.suite, CustomSpec(name="test"), OracleDriver(), repeats=3))
+    spec = specify_run(lab.suite, CustomSpec(name="test"), repeats=3)
     spec = spec.model_copy(update={"fleet": "fake"})
     unknown = estimate(spec, lab.suite, store, parallel=2)
     assert (unknown.trials, unknown.machines) == (12, {"desktop": 2, "phone": 2})
@@ -106,6 +106,6 @@ def test_estimate_uses_runs_of_the_latest_accelerator_only(lab: Lab) -> None:
             .replace('"accelerator":"none"', f'"accelerator":"{machines[0].accelerator}"')
         )
         names.append(run.spec.run)
-    spec = specify_run(Plan(lab.suite, CustomSpec(name="test"), OracleDriver(), ("answer",)))
+    spec = specify_run(lab.suite, CustomSpec(name="test"), tasks=("answer",))
     estimation = estimate(spec, lab.suite, Store(lab.folder), parallel=1)
     assert (set(estimation.runs), estimation.accelerator) == (set(names[1:]), "tcg")

@@ -285,7 +285,7 @@ def test_no_evaluator_starts_after_the_time_limit_of_the_wave() -> None:
 def test_bundle_holds_every_desktop_module_and_loads_in_an_empty_namespace() -> None:
     bundle = desktop_bundle()
     assert {"evaluators", "evaluators.decorators", "evaluators.desktop"} <= set(bundle.modules)
-    assert list(bundle.modules)[:2] == ["mesocosm", "evaluators"]
+    assert next(iter(bundle.modules)) == "evaluators"
     for name, source in bundle.modules.items():
         compile(source, name, "exec")
     assert not any("pydantic" in source for source in bundle.modules.values())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -20,11 +22,33 @@ GOLDEN = Path(__file__).parents[2] / "golden"
 SCRIPTS = Path(android.__file__).parent
 ARCHIVE = b"an archive"
 IMAGE = "system-images;android-34;google_apis;x86_64"
-# Each writes its arguments to its own log and does the minimum that the script waits for.
+# Each logs its arguments and does the minimum that the script waits for. `FAULT` makes one of them fail
+# as the real programs have.
 PROGRAMS = {
-    "adb": 'case "$*" in *boot_completed*) echo 1;; *"cat >>"*) cat >> "$LOGS/key";; esac',
-    "emulator": "",
-    "socat": "",
+    "adb": """
+case "$*" in
+    *boot_completed*) [ "$FAULT" = stale ] && [ ! -e "$LOGS/tried" ] && { touch "$LOGS/tried"; sleep 60; }
+        [ "$FAULT" != dead ] && [ -e "$LOGS/emulator" ] && echo 1;;
+    *"getprop debug.mesocosm.saved"*) [ "$FAULT" = cold ] || cat "$MESOCOSM_DATA/marker";;
+    *"cat >>"*) [ "$FAULT" = locked ] || cat >> "$LOGS/key";;
+    *"cat /data/misc"*) cat "$LOGS/key" 2>/dev/null;;
+    *"uiautomator dump"*) echo "<hierarchy></hierarchy>";;
+    *"snapshot save"*) if [ "$FAULT" = refused ]; then echo "KO: no space"; else echo OK; fi;;
+    *"snapshot list"*) [ "$FAULT" = forgotten ] || echo "--        mesocosm"; echo OK;;
+esac
+""",
+    "avdmanager": 'cat >/dev/null; mkdir -p "$ANDROID_AVD_HOME/mesocosm.avd"; touch "$ANDROID_AVD_HOME/mesocosm.ini"',
+    # It runs until a signal; a lock stops the next one.
+    "emulator": """
+[ "$FAULT" = dead ] && { echo "FATAL: no display"; exit 1; }
+lock=$ANDROID_AVD_HOME/mesocosm.avd/hardware-qemu.ini.lock
+[ -e "$lock" ] && { echo "another emulator has the lock"; exit 1; }
+mkdir -p "${lock%/*}"; touch "$lock"
+if [ "$FAULT" = deaf ]; then trap '' TERM; else trap 'exit 0' TERM; fi
+[ "${ENDS:-0}" = 1 ] && { sleep 1.5; exit 0; }
+while :; do sleep 0.1; done
+""",
+    "socat": 'touch "$LOGS/open"',
     "sdkmanager": "",
     "curl": 'while [ "$1" != --output ]; do shift; done; printf "an archive" > "$2"',
     "unzip": 'while [ "$1" != -d ]; do shift; done; mkdir -p "$2/cmdline-tools"',
@@ -40,6 +64,7 @@ def stage(tmp_path: Path) -> Path:
         path = programs / name
         path.write_text(f'#!/bin/sh\necho "{name} $*" >> "$LOGS/{name}"\n{body}\n')
         path.chmod(0o755)
+    (tmp_path / "saved").mkdir()
     image = tmp_path / "sdk" / IMAGE.replace(";", "/")
     image.mkdir(parents=True)
     (image / "source.properties").write_text("Pkg.Desc=x\nPkg.Revision=14\n")
@@ -55,15 +80,28 @@ def perform(stage: Path, script: str, environment: dict[str, str], *, fails: boo
         "HOME": str(stage),
         "LOGS": str(logs),
         "ANDROID_HOME": str(stage / "sdk"),
+        "MESOCOSM_DATA": str(stage / "data"),
+        "MESOCOSM_SAVED": str(stage / "saved"),
+        "SYSTEM_IMAGE": IMAGE,
+        "DEVICE": "pixel_6",
+        "FAULT": "",
+        # An emulator of the tests ends by itself after it has started.
+        "MESOCOSM_STOP_S": "1",
+        "MESOCOSM_TRY_S": "1",
+        "MESOCOSM_BOOT_S": "10",
         **environment,
     }
     result = run(["/bin/sh", str(SCRIPTS / script)], timeout_s=30, env=env)
     assert (result.exit_code != 0) == fails, result
     texts = {path.name: path.read_text() for path in sorted(logs.iterdir())}
+    # Repeated until they succeed.
+    lines = texts.get("adb", "").splitlines(keepends=True)
+    texts["adb"] = "".join(dict.fromkeys(line for line in lines if "reconnect" not in line))
     # The two relays start in parallel.
     texts["socat"] = "".join(sorted(texts.get("socat", "").splitlines(keepends=True)))
     log_text = "".join(texts[name] for name in sorted(texts))
-    return log_text.replace(str(stage), "STAGE") + result.text
+    log_text = re.sub(r"saved [0-9a-f-]{36}", "saved MARKER", log_text)
+    return log_text.replace(str(stage), "STAGE") + result.text + result.stderr.decode()
 
 
 def golden(name: str, output: str) -> None:
@@ -104,30 +142,106 @@ def test_unpinned_revision_of_the_system_image_is_rejected(stage: Path) -> None:
     assert "has revision 14, pinned is 15" in output
 
 
-def test_preparing_boots_installs_and_saves(stage: Path) -> None:
+def prepare(stage: Path, fault: str = "", *, fails: bool = False) -> str:
     apks = stage / "apks"
     apks.mkdir()
     (apks / "my app.apk").write_bytes(b"apk")
-    golden("android-prepare.txt", perform(stage, "prepare.sh", {"APKS": str(apks)}))
+    env = {"APKS": str(apks), "FAULT": fault}
+    return perform(stage, "prepare.sh", env, fails=fails)
+
+
+def start(stage: Path, fault: str = "") -> str:
+    """Start what was prepared; the emulator of the tests ends by itself, which is an error."""
+    secrets = {"MESOCOSM_ADB_KEYS": "QAAA key", "MESOCOSM_CONSOLE_TOKEN": "t0ken"}
+    env = secrets | {"FAULT": fault, "ENDS": "1"}
+    return perform(stage, "entrypoint.sh", env, fails=True)
+
+
+def test_sdk_has_the_folder_that_the_emulator_demands(stage: Path) -> None:
+    (stage / "tmp").mkdir()
+    perform(stage, "install.sh", installing(TMPDIR=str(stage / "tmp")))
+    assert (stage / "sdk/platforms").is_dir()
+
+
+def test_preparing_boots_installs_saves_and_packs(stage: Path) -> None:
+    golden("android-prepare.txt", prepare(stage))
+    with tarfile.open(stage / "saved/saved.tar") as archive:
+        names = archive.getnames()
+    assert {"avd/mesocosm.avd", "avd/mesocosm.ini", "home/.android", "marker"} <= set(names)
+    assert [name for name in names if name.endswith(".lock")] == []
 
 
 @pytest.mark.parametrize(
-    ("name", "environment"),
+    ("fault", "cause"),
     [
-        ("android-start.txt", {}),
-        (
-            "android-start-fork.txt",
-            {"MESOCOSM_EMULATOR_READ_ONLY": "1", "MESOCOSM_EMULATOR_GPU": "host"},
-        ),
+        ("dead", "The emulator ended before Android had booted"),
+        ("refused", "The console refused 'avd snapshot save mesocosm': KO: no space"),
+        ("forgotten", "The saved snapshot is not listed"),
     ],
 )
-def test_key_is_added_before_the_ports_are_opened(
-    stage: Path, name: str, environment: dict[str, str]
+def test_failed_preparation_names_the_cause_and_leaves_no_archive(
+    stage: Path, fault: str, cause: str
 ) -> None:
-    secrets = {"MESOCOSM_ADB_KEYS": "QAAA key", "MESOCOSM_CONSOLE_TOKEN": "t0ken"}
-    golden(name, perform(stage, "entrypoint.sh", secrets | environment))
-    token = stage / ".emulator_console_auth_token"
+    assert cause in prepare(stage, fault, fails=True)
+    assert not (stage / "saved/saved.tar").exists()
+
+
+def test_emulator_that_ignores_the_signal_to_end_is_killed(stage: Path) -> None:
+    prepare(stage, "deaf")
+    assert (stage / "saved/saved.tar").exists()
+
+
+def test_key_is_added_before_the_ports_are_opened(stage: Path) -> None:
+    prepare(stage)
+    golden("android-start.txt", start(stage))
+    token = stage / "data/home/.emulator_console_auth_token"
     assert (token.read_text(), token.stat().st_mode & 0o777) == ("t0ken", 0o600)
+
+
+def test_prepare_and_start_share_their_options(stage: Path) -> None:
+    lines = [
+        line.removesuffix(last)
+        for output, last in (
+            (prepare(stage), " -no-snapshot-load"),
+            (start(stage), " -snapshot mesocosm"),
+        )
+        for line in output.splitlines()
+        if line.startswith("emulator ")
+    ]
+    assert lines[0] == lines[1]
+    assert "-no-snapshot-save" in lines[0]
+    assert "-gpu swiftshader_indirect" in lines[0]
+
+
+def test_stale_lock_is_removed_and_the_saved_device_is_unpacked_once(stage: Path) -> None:
+    prepare(stage)
+    avd = stage / "data/avd/mesocosm.avd"
+    (avd / "hardware-qemu.ini.lock").touch()
+    start(stage)
+    (avd / "changed").touch()
+    (avd / "hardware-qemu.ini.lock").touch()
+    assert "the lock" not in start(stage)
+    assert (avd / "changed").exists()
+
+
+@pytest.mark.parametrize(
+    ("fault", "cause"),
+    [
+        ("cold", "it started cold, so its state is not the saved one"),
+        ("dead", "The emulator ended before Android answered"),
+        ("locked", "The appliance's key could not be added"),
+    ],
+)
+def test_phone_that_is_not_the_saved_one_opens_no_port(stage: Path, fault: str, cause: str) -> None:
+    prepare(stage)
+    assert cause in start(stage, fault)
+    assert not (stage / "logs-entrypoint.sh/open").exists()
+
+
+def test_stale_connection_is_tried_again(stage: Path) -> None:
+    prepare(stage)
+    start(stage, "stale")
+    assert (stage / "logs-entrypoint.sh/open").exists()
 
 
 # --- the recipe ---
@@ -151,9 +265,10 @@ def test_nothing_is_fetched_without_the_licence(tmp_path: Path) -> None:
 def test_missing_kvm_suggests_the_reference_phone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(android, "KVM", tmp_path / "none")
+    monkeypatch.setattr(android, "require_cpu", lambda: "")
+    recipe = AndroidRecipe(Settings(accept_android_sdk_licence=True), kvm=tmp_path / "none")
     with pytest.raises(RequirementError, match="reference phone"):
-        built(Settings(accept_android_sdk_licence=True), tmp_path)
+        recipe.build(tmp_path, ignore_progress, {})
 
 
 def test_accepting_the_licence_changes_no_digest() -> None:

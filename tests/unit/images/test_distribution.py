@@ -16,7 +16,6 @@ from images.distribution import (
     fetch,
     find_mirror,
     get_distribution,
-    host_distribution,
     save_choice,
     source_lines,
 )
@@ -134,19 +133,3 @@ def test_host_without_archives_is_shown_the_setting() -> None:
     assert check_archive(JAMMY, Settings()) == Reachability(
         ok=False, reason="the archive of ubuntu-22.04 is not known"
     )
-
-
-@pytest.mark.parametrize(
-    ("release", "expected"),
-    [
-        (("debian", "12"), "debian-12"),
-        (("ubuntu", "24.04"), "ubuntu-24.04"),
-        (("ubuntu", "22.04"), "debian-12"),  # its Python is too old for the controller
-        (("fedora", "42"), "debian-12"),
-    ],
-)
-def test_docker_images_use_the_host_release_where_supported(
-    monkeypatch: pytest.MonkeyPatch, release: tuple[str, str], expected: str
-) -> None:
-    monkeypatch.setattr(module, "read_os_release", lambda: release)
-    assert host_distribution().name == expected

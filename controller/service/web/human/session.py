@@ -11,11 +11,12 @@ from PIL import Image
 from controller.agents.human import HumanDriver
 from controller.episode.step import Step
 from controller.executors.local import LocalExecutor, LocalTrials
-from controller.planning import Plan, create_run
+from controller.planning import specify_run
 from controller.scheduling.execution import execute_run
 from controller.service.episodes.errors import CapacityError, DeadlineError
-from controller.spec.agent import CustomSpec
-from controller.spec.run import trial_seed
+from controller.specification.agent import CustomSpec
+from controller.specification.run import ObservationSpec, trial_seed
+from controller.store.runs import Store
 from controller.wiring import make_context, open_fleet, open_suite
 from evaluators.parameters.binding import bind_task
 from foundation.cancel import CancelToken
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from controller.episode.result import TrialResult
     from controller.observation.observer import Observation
     from controller.store.runs import RunFolder
+    from evaluators.loading.suite import Suite
     from foundation.settings import Settings
     from provisioning.protocols import Machine
 
@@ -71,14 +73,14 @@ class HumanSession:
 
     Args:
         folder: folder of the run.
-        plan: plan of the run.
+        suite: its suite.
         driver: receives the person's actions.
         fleet: name of the fleet that leases the machines.
         settings: locate the machines.
     """
 
     def __init__(
-        self, folder: RunFolder, plan: Plan, driver: PersonDriver, fleet: str, settings: Settings
+        self, folder: RunFolder, suite: Suite, driver: PersonDriver, fleet: str, settings: Settings
     ) -> None:
         self._folder = folder
         self._driver = driver
@@ -88,10 +90,10 @@ class HumanSession:
         self._steps = 0
         self.error: MesocosmError | None = None
         self.run = folder.spec.run
-        self.task = plan.suite.task(plan.tasks[0])
+        self.task = suite.task(folder.spec.tasks[0].id)
         seed = trial_seed(folder.spec.seed, self.task.id, 0)
         self.instruction = bind_task(self.task, seed).task.full_instruction
-        self._thread = threading.Thread(target=self._work, args=(plan, fleet, settings))
+        self._thread = threading.Thread(target=self._work, args=(suite, fleet, settings))
         self._thread.start()
 
     @property
@@ -185,12 +187,15 @@ class HumanSession:
         """Block until the trial is over."""
         self._thread.join()
 
-    def _work(self, plan: Plan, fleet: str, settings: Settings) -> None:
+    def _work(self, suite: Suite, fleet: str, settings: Settings) -> None:
         try:
             context = make_context(
-                plan, open_fleet(fleet, settings), baselines_dir=settings.baselines_dir
+                self._folder.spec,
+                suite,
+                open_fleet(fleet, settings),
+                baselines_dir=settings.baselines_dir,
             )
-            executor = LocalExecutor(LocalTrials(plan.suite, context, self._driver))
+            executor = LocalExecutor(LocalTrials(suite, context, self._driver))
             execute_run(self._folder, executor, cancel=self._cancel)
         except MesocosmError as exc:
             self.error = exc
@@ -230,8 +235,10 @@ class HumanSessions:
         """
         driver = PersonDriver()
         agent = CustomSpec(name=AGENT)
-        plan = Plan(open_suite(suite), agent, driver, (task,), seed=seed, with_trees=trees)
-        plan.suite.task(task)
+        opened = open_suite(suite)
+        spec = specify_run(
+            opened, agent, tasks=(task,), seed=seed, observation=ObservationSpec(trees=trees)
+        )
         with self._lock:
             if sum(not entry.is_over for entry in self._sessions.values()) >= MAX_SESSIONS:
                 raise CapacityError(
@@ -239,8 +246,8 @@ class HumanSessions:
                     queue_length=0,
                     retry_after_s=60,
                 )
-            folder = create_run(plan, self._settings.runs_dir)
-            session = HumanSession(folder, plan, driver, fleet, self._settings)
+            folder = Store(self._settings.runs_dir).create(spec)
+            session = HumanSession(folder, opened, driver, fleet, self._settings)
             self._sessions[session.run] = session
             if self._watcher is None:
                 self._watcher = threading.Thread(target=self._watch, daemon=True)

@@ -11,11 +11,18 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
-from appliance.bringup.images import Builds, ensure_image
+from appliance.bringup.currency import needed_names
+from appliance.bringup.images import Builds, ensure_image, require_recipes
 from appliance.bringup.steps import Steps
 from foundation.clock import SYSTEM_CLOCK, FakeClock
-from foundation.errors import ImageBuildError, ToolFailedError
+from foundation.errors import (
+    ImageBuildError,
+    ImageMissingError,
+    RequirementError,
+    ToolFailedError,
+)
 from foundation.process import bound_to_thread, run
+from foundation.settings import Settings
 from images.builder import Builder
 from images.log import ignore_progress
 from images.recipe import Image, Report
@@ -196,3 +203,26 @@ def test_image_is_reported_as_built_only_where_it_was(phases: tuple[str, ...], n
     steps = Steps(Console(file=io.StringIO()), clock=clock)
     ensure_image("desktop", SlowBuilder(clock, phases), steps, ignore_progress)
     assert steps.done[0].note.endswith(note)
+
+
+def test_image_of_the_chosen_kind_of_phone_is_needed() -> None:
+    assert "android" not in needed_names(Settings())
+    assert {"android", "phone"} <= set(needed_names(Settings(phone="emulator")))
+
+
+def test_image_that_this_host_cannot_run_is_refused_before_any_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Builder, "find", _not_built)
+    require_recipes(Settings(state_dir=tmp_path))
+    with pytest.raises(RequirementError, match="licence"):
+        require_recipes(Settings(state_dir=tmp_path, phone="emulator"))
+
+
+def test_built_image_is_not_checked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Builder, "find", lambda _self, name: image(name))
+    require_recipes(Settings(state_dir=tmp_path, phone="emulator"))
+
+
+def _not_built(_self: Builder, name: str) -> Image:
+    raise ImageMissingError(f"{name} is not built.")

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import socket
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -60,35 +57,161 @@ def test_every_package_has_a_stage_and_a_reason() -> None:
     ]
     assert len(rows) > 10
     for row in rows:
-        assert re.fullmatch(r"(run|test\??) +[a-z0-9.+|-]+ +\S.{10,}", row), row
+        assert re.fullmatch(r"(run|test\??|old-python) +[a-z0-9.+|-]+ +\S.{10,}", row), row
 
 
-def rights(state_dir: Path, socket_path: Path) -> CommandResult:
-    """Run rights.sh as a user who is not root."""
-    text = (SETUP / "rights.sh").read_text()
-    ids = ["--reuid=65534", "--regid=65534", "--clear-groups"]
-    lower = ["setpriv", *ids] if os.geteuid() == 0 else []
-    env = {"MESOCOSM_STATE_DIR": str(state_dir), "DOCKER_HOST": f"unix://{socket_path}"}
-    return run([*lower, "/bin/sh", "-c", text], timeout_s=30, env=env)
+ENGINE = "Debian GNU/Linux 12|/var/lib/docker|x86_64|[name=seccomp,profile=builtin name=cgroupns]"
+"""What the engine of a supported host says of itself."""
+SUPPORTED = {
+    "uname": "case $1 in -s) echo Linux ;; -m) echo x86_64 ;; -r) echo 6.1.0-18-amd64 ;; esac",
+    "id": "echo 0",
+    "python3": "exit 0",
+    "docker": f"echo '{ENGINE}'",
+    "dockerd": "exit 0",
+    "apt-cache": "echo '  Candidate: 3.10.6-1~22.04'",
+}
+"""What the programs that the script asks do on a supported host."""
 
 
-def test_missing_rights_are_reported_at_once() -> None:
-    with tempfile.TemporaryDirectory(prefix="mesocosm-rights-") as name:
-        folder = Path(name)
-        folder.chmod(0o777)
-        locked, path = folder / "locked", folder / "docker.sock"
-        locked.mkdir(0o555)
-        result = rights(locked / "state", path)
-        assert result.exit_code == 3
-        assert f"may not write {locked}/state" in result.stderr.decode()
-        result = rights(folder / "state", path)
-        assert result.exit_code == 3
-        assert "is not running, and this user may not start it" in result.stderr.decode()
-        with socket.socket(socket.AF_UNIX) as server:
-            server.bind(str(path))
-            path.chmod(0)
-            result = rights(folder / "state", path)
-            assert result.exit_code == 3
-            assert "may not use the Docker engine" in result.stderr.decode()
-            path.chmod(0o666)
-            assert rights(folder / "state", path).exit_code == 0
+def supported(folder: Path, *args: str, **programs: str) -> CommandResult:
+    """Run supported.sh where programs are scripts; an empty one is not installed."""
+    folder.mkdir(exist_ok=True)
+    for name, text in {**SUPPORTED, **programs}.items():
+        if text:
+            path = folder / name.replace("_", "-")
+            path.write_text(f"#!/bin/sh\n{text}\n")
+            path.chmod(0o755)
+    argv = ["/bin/sh", str(SETUP / "supported.sh"), *args]
+    return run(argv, timeout_s=30, env={"PATH": str(folder)})
+
+
+def uname(system: str = "Linux", machine: str = "x86_64", release: str = "6.1.0") -> str:
+    return f"case $1 in -s) echo {system} ;; -m) echo {machine} ;; -r) echo {release} ;; esac"
+
+
+def docker(system: str = "Debian", folder: str = "/var/lib/docker", options: str = "") -> str:
+    return f"echo '{system}|{folder}|x86_64|[name=seccomp {options}]'"
+
+
+WSL = uname(release="5.15.167.4-microsoft-standard-WSL2")
+UNSUPPORTED = {
+    "macos": ({"uname": uname("Darwin", "arm64")}, "This is Darwin", "Debian 12 or Ubuntu 24.04"),
+    "arm": ({"uname": uname(machine="aarch64")}, "processor is aarch64", "x86-64 host"),
+    "user": ({"id": "echo 1000"}, "You are not root", "sudo make up"),
+    "wsl": ({"uname": WSL, "dockerd": ""}, "This is WSL", "apt-get install docker.io"),
+    "selinux": ({"getenforce": "echo Enforcing"}, "SELinux is enforcing", "setenforce 0"),
+    "python": ({"python3": "exit 1"}, "Python 3.11 or later", "python3.11"),
+    "desktop": ({"docker": docker("Docker Desktop")}, "This is Docker Desktop", "docker.io"),
+    "snap": ({"docker": docker(folder="/var/snap/docker/common")}, "is a snap", "snap remove"),
+    "rootless": ({"docker": docker(options="name=rootless")}, "is rootless", "unset DOCKER_HOST"),
+    "userns": ({"docker": docker(options="name=userns")}, "remaps users", "daemon.json"),
+    "engine-selinux": ({"docker": docker(options="name=selinux")}, "has SELinux", "daemon.json"),
+    "engine-arm": ({"docker": "echo 'Debian|/d|aarch64|[]'"}, "runs on aarch64", "x86-64 engine"),
+}
+
+
+@pytest.mark.parametrize("name", UNSUPPORTED)
+def test_unsupported_hosts_are_refused_with_cause_and_cure(tmp_path: Path, name: str) -> None:
+    programs, cause, cure = UNSUPPORTED[name]
+    refused = supported(tmp_path / "bin", **programs)
+    assert refused.exit_code == 3
+    first, *rest = refused.stderr.decode().splitlines()
+    assert first.startswith("error: ")
+    assert cause in first
+    assert cure in " ".join(rest)
+    assert all(line.startswith("→ ") for line in rest)
+    assert refused.stdout == b""
+
+
+@pytest.mark.parametrize(
+    "programs",
+    [
+        {},
+        {"docker": "", "dockerd": ""},
+        {"docker": "echo 'Cannot connect to the Docker daemon' >&2; exit 1"},
+        {"uname": WSL},
+        {"getenforce": "echo Permissive"},
+        {"python3": "exit 1", "apt_cache": "echo '  Candidate: 3.11.0~rc1-1~22.04'"},
+        {"python3": "exit 1", "python3.11": "exit 0"},
+    ],
+    ids=["usual", "no engine yet", "stopped engine", "WSL", "permissive", "archive", "beside"],
+)
+def test_supported_hosts_are_accepted(tmp_path: Path, programs: dict[str, str]) -> None:
+    accepted = supported(tmp_path / "bin", **programs)
+    assert (accepted.exit_code, accepted.stderr) == (0, b"")
+
+
+def test_only_the_engine_is_asked_on_request(tmp_path: Path) -> None:
+    odd = {"id": "echo 1000", "uname": uname("Darwin")}
+    assert supported(tmp_path / "a", "--engine", **odd).exit_code == 0
+    snap = docker(folder="/var/snap/docker/common")
+    assert supported(tmp_path / "b", "--engine", **odd, docker=snap).exit_code == 3
+
+
+def test_up_refuses_before_anything_is_installed(tmp_path: Path) -> None:
+    """Make does not come to the next line of the target."""
+    shown = run(["make", "-n", "up"], cwd=SETUP.parents[1]).require().text.splitlines()
+    assert [line.split("/")[-1].split()[0] for line in shown[:3]] == [
+        "supported.sh",
+        "host.sh",
+        "venv.sh",
+    ]
+
+
+APT = """case $1 in
+policy) case $2 in
+{candidates}
+esac ;; esac"""
+
+
+def listed(folder: Path, packages: str, *, installed: str, candidates: str, python: str) -> str:
+    """Run host.sh --list on a host with other packages and another Python."""
+    tools = folder / "bin"
+    tools.mkdir()
+    for name in ("dirname", "sed", "cat", "cut", "tr", "grep"):
+        (tools / name).symlink_to(str(find_tool(name)))
+    programs = {
+        "dpkg-query": f"case $4 in\n{installed}\nesac",
+        "apt-get": "exit 1",
+        "apt-cache": APT.format(candidates=candidates),
+        "python3": python,
+    }
+    for name, text in programs.items():
+        (tools / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tools / name).chmod(0o755)
+    return host(folder, packages, "--list", path=str(tools)).text
+
+
+COMPOSE = "run docker-compose-v2|docker-compose-plugin|docker-compose why\n"
+
+
+@pytest.mark.parametrize(
+    ("engine", "compose", "missing"),
+    [
+        ("20.10.24+dfsg1-1", "1.29.2-3", ""),
+        ("5:28.5.1-1~debian.12", "1.29.2-3", ""),
+        ("5:29.0.2-1~debian.12", "1.29.2-3", COMPOSE.split()[1]),
+        ("5:29.0.2-1~debian.13", "2.26.1-4", ""),
+    ],
+)
+def test_compose_1_is_enough_for_older_engines_only(
+    tmp_path: Path, engine: str, compose: str, missing: str
+) -> None:
+    installed = (
+        f"docker-ce) echo 'installed {engine}' ;;\ndocker-compose) echo 'installed {compose}' ;;"
+    )
+    found = listed(tmp_path, COMPOSE, installed=installed, candidates="", python="exit 0")
+    assert found == missing
+
+
+@pytest.mark.parametrize(
+    ("python", "candidate", "missing"),
+    [("exit 0", "3.10.6-1", ""), ("exit 1", "3.11.2-1", ""), ("exit 1", "3.10.6-1", "python3.11")],
+)
+def test_another_python_is_installed_where_the_usual_one_is_too_old(
+    tmp_path: Path, python: str, candidate: str, missing: str
+) -> None:
+    row = "old-python python3.11 why\n"
+    candidates = f"python3) echo '  Candidate: {candidate}' ;;"
+    found = listed(tmp_path, row, installed="", candidates=candidates, python=python)
+    assert found == missing

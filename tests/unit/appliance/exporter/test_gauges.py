@@ -10,7 +10,7 @@ from controller.service.schedules.register import Register
 from controller.service.state.database import Database, state_path
 from controller.service.state.queue import RunQueue
 from controller.service.state.queued_run import Requester
-from controller.spec.request import RunRequest
+from controller.specification.request import RunRequest
 from controller.store.index import FINISHED, UNFINISHED, RunRow
 from foundation.clock import FakeClock
 from foundation.settings import Settings

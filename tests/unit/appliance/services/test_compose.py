@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,6 +22,7 @@ from appliance.services.compose import (
     hypervisor_folders,
     hypervisor_memory_mib,
     project_name,
+    require_compatible_compose,
 )
 from foundation.container_environment import load_environment
 from foundation.errors import RequirementError, UsageError
@@ -230,6 +233,26 @@ def test_missing_compose_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("foundation.process.find_tool", lambda _name: None)
     with pytest.raises(RequirementError, match="compose"):
         find_compose()
+
+
+@pytest.mark.parametrize(
+    ("compose", "engine", "is_refused"),
+    [("1.29.2", "28.5.1", False), ("1.29.2", "29.0.2", True), ("2.26.1", "29.0.2", False)],
+)
+def test_compose_1_is_refused_with_newer_engines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compose: str, engine: str, is_refused: bool
+) -> None:
+    program = tmp_path / "docker-compose"
+    program.write_text(f"#!/bin/sh\necho {compose}\n")
+    program.chmod(0o755)
+    client = SimpleNamespace(version=lambda: {"Version": engine})
+    monkeypatch.setattr(module, "find_compose", lambda: [str(program)])
+    monkeypatch.setattr(module, "docker_client", lambda: nullcontext(client))
+    if not is_refused:
+        require_compatible_compose()
+        return
+    with pytest.raises(RequirementError, match=r"1\.29\.2 cannot use Docker 29\.0\.2"):
+        require_compatible_compose()
 
 
 def test_every_container_has_memory_process_and_log_limits() -> None:

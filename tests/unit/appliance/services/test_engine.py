@@ -121,3 +121,36 @@ def test_engine_used_by_another_appliance_is_left_running(
     assert engine_answers()
     (tmp_path / "containers.json").write_text(json.dumps(rows[:1]))
     assert stop_engine(settings) == "stopped"
+
+
+def test_engine_that_others_restarted_is_left_running(settings: Settings) -> None:
+    """For example, the host rebooted, and the system started Docker itself."""
+    engine.ensure_engine(settings)
+    mark = settings.run_dir / "dockerd.started"
+    how, _, identity = mark.read_text().partition(" ")
+    mark.write_text(f"{how} another-boot {identity.partition(' ')[2]}")
+    assert engine.stop_engine(settings) == "left running: restarted by others"
+    assert engine.engine_answers()
+    assert engine.stop_engine(settings) == "left running: not started by us"
+
+
+@pytest.mark.parametrize(
+    ("said", "refused"),
+    [
+        ("Debian GNU/Linux 12|/var/lib/docker|x86_64|[name=seccomp]", ""),
+        ("Docker Desktop|/var/lib/docker|x86_64|[]", "This is Docker Desktop"),
+        ("Debian|/home/user/.local/share/docker|x86_64|[name=rootless]", "is rootless"),
+    ],
+)
+def test_engine_of_an_unsupported_kind_is_refused(
+    settings: Settings, tmp_path: Path, said: str, refused: str
+) -> None:
+    program = tmp_path / "bin/docker"
+    program.write_text(f"#!/bin/sh\necho '{said}'\n")
+    program.chmod(0o755)
+    if not refused:
+        engine.require_supported()
+        return
+    with pytest.raises(RequirementError, match=refused) as caught:
+        engine.require_supported()
+    assert "docker context use default" in caught.value.resolution

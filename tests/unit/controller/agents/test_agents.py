@@ -10,7 +10,7 @@ from controller.agents.oracle import OracleDriver
 from controller.agents.random_agent import RandomAgent
 from controller.agents.script import ScriptAgent, read_script
 from controller.episode.result import Reason
-from controller.spec.run import trial_seed
+from controller.specification.run import trial_seed
 from evaluators.graph.outcome import Verdict
 from foundation.errors import GuestCallError, LinkTimeoutError, SpecError
 from provisioning.fake.desktop import FakeDesktop

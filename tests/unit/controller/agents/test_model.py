@@ -4,7 +4,7 @@ import base64
 import copy
 import io
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 from PIL import Image
@@ -123,7 +123,7 @@ def test_trees_have_controls_without_a_name_and_states(
 
 @pytest.mark.parametrize(("feedback", "lines"), [("none", []), ("nodes", ["dark: Not yet"])])
 def test_task_progress_is_sent_on_request(
-    bench: Bench, dark_task: Task, feedback: str, lines: list[str]
+    bench: Bench, dark_task: Task, feedback: Literal["none", "nodes"], lines: list[str]
 ) -> None:
     bench.feedback = feedback
     with stand_in((200, DONE)) as server:

@@ -9,18 +9,18 @@ from controller.agents.driver import AgentDriver
 from controller.agents.noop import NoopAgent
 from controller.agents.registry import (
     AGENTS,
-    AgentOptions,
     make_driver,
     specify_agent,
 )
 from controller.models.specification import read_settings, specified_settings
-from controller.spec.agent import (
+from controller.specification.agent import (
     ModelSpec,
     RegisteredSpec,
     Sampling,
     ScriptSpec,
     agent_name,
 )
+from controller.specification.model_choice import ModelChoice
 from foundation.errors import SpecError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
@@ -38,11 +38,11 @@ def test_every_agent_can_be_specified_and_created(
     script = tmp_path / "actions.jsonl"
     script.write_text('{"do": "complete"}\n')
     monkeypatch.setenv("MESOCOSM_MODEL_API_KEY", "s3cret")
-    options = AgentOptions(script, "m", "http://user:pass@host:1/v1?key=s3cret")
-    specs = [specify_agent(name, options) for name in AGENTS]
+    choice = ModelChoice(name="m", base_url="http://user:pass@host:1/v1?key=s3cret")
+    specs = [specify_agent(name, script=script, model=choice) for name in AGENTS]
     assert [spec.kind for spec in specs] == list(AGENTS)
     for spec in specs:
-        assert callable(make_driver(spec, options).drive)
+        assert callable(make_driver(spec, choice).drive)
         dumped = spec.model_dump_json()
         assert not any(secret in dumped for secret in ("s3cret", "pass", "user"))
 
@@ -51,15 +51,15 @@ def test_outages_are_measured_only_where_the_appliance_asks_the_model(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(registry, "_registered_agent", lambda *_: NoopAgent)
-    options = AgentOptions(model="m", base_url="http://host/v1")
+    choice = ModelChoice(name="m", base_url="http://host/v1")
     specs = [
-        specify_agent("model", options),
+        specify_agent("model", model=choice),
         RegisteredSpec(name="asker", digest="d", model="m"),
         RegisteredSpec(name="typist", digest="d"),
-        specify_agent("", AgentOptions(command="true")),
+        specify_agent(command="true"),
         specify_agent("noop"),
     ]
-    drivers = [make_driver(spec, options) for spec in specs]
+    drivers = [make_driver(spec, choice) for spec in specs]
     assert [isinstance(driver, AgentDriver) and driver.measures_outage for driver in drivers] == [
         True,
         True,
@@ -81,7 +81,7 @@ def test_model_settings_are_stored_and_reused(
     for name, value in settings.items():
         monkeypatch.setenv(f"MESOCOSM_MODEL_{name}", value)
     address = "http://me:word@host/v1"
-    spec = specify_agent("model", AgentOptions(model="m", base_url=address))
+    spec = specify_agent("model", model=ModelChoice(name="m", base_url=address))
     assert isinstance(spec, ModelSpec)
     assert agent_name(spec) == "model:m"
     assert spec.sampling == Sampling(temperature=0.5, max_tokens=99)
@@ -106,7 +106,7 @@ def test_model_settings_are_stored_and_reused(
 def test_run_is_not_resumed_with_another_model(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
-    spec = specify_agent("model", AgentOptions(model="m", base_url="http://me:word@host/v1"))
+    spec = specify_agent("model", model=ModelChoice(name="m", base_url="http://me:word@host/v1"))
     monkeypatch.setenv(f"MESOCOSM_MODEL_{name}", value)
     with pytest.raises(UsageError, match="differ from those of the run") as caught:
         make_driver(spec)
@@ -119,7 +119,7 @@ def test_run_is_not_resumed_with_another_model(
 )
 def test_invalid_address_is_rejected_without_being_repeated(address: str) -> None:
     with pytest.raises(UsageError, match="not a valid address") as caught:
-        specify_agent("model", AgentOptions(model="m", base_url=address))
+        specify_agent("model", model=ModelChoice(name="m", base_url=address))
     assert "ss" not in str(caught.value).replace("address", "").replace("password", "")
 
 
@@ -133,13 +133,13 @@ def test_script_agent_needs_a_script(tmp_path: Path) -> None:
     with pytest.raises(UsageError):
         specify_agent("script")
     with pytest.raises(SpecError, match="cannot be read"):
-        specify_agent("script", AgentOptions(script=tmp_path / "none.jsonl"))
+        specify_agent("script", script=tmp_path / "none.jsonl")
 
 
 def test_changed_script_is_rejected(tmp_path: Path) -> None:
     script = tmp_path / "actions.jsonl"
     script.write_text('{"do": "complete"}\n')
-    spec = specify_agent("script", AgentOptions(script=script))
+    spec = specify_agent("script", script=script)
     assert isinstance(spec, ScriptSpec)
     script.write_text('{"do": "wait", "with": {"seconds": 1.0}}\n')
     with pytest.raises(UsageError, match="has changed"):

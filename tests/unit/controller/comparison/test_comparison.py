@@ -8,8 +8,8 @@ import pytest
 from controller.comparison.comparison import Difference, compare_runs
 from controller.episode.result import TRIAL_RESULT, MachineRecord, MemberShare, Reason, TrialResult
 from controller.models.usage import NO_USAGE, Usage
-from controller.spec.agent import MEMBER, Member, ModelSpec
-from controller.spec.run import CodeSpec, ObservationSpec, RunSpec, SuiteSpec, TaskSpec
+from controller.specification.agent import MEMBER, Member, ModelSpec
+from controller.specification.run import CodeSpec, ObservationSpec, RunSpec, SuiteSpec, TaskSpec
 from controller.store.runs import Store
 from evaluators.graph.outcome import Verdict
 from foundation.errors import UsageError

@@ -15,8 +15,8 @@ from controller.comparison.lines import APPS, CAPABILITIES, COMPLEXITY, Line, br
 from controller.comparison.page import to_html
 from controller.comparison.text import to_csv, to_markdown
 from controller.models.usage import Usage
-from controller.planning import Plan, create_run
-from controller.spec.agent import CustomSpec, Member
+from controller.planning import specify_run
+from controller.specification.agent import CustomSpec, Member
 from controller.wiring import open_suite
 from tests.unit.controller.comparison.test_comparison import SPEC, other, record
 
@@ -161,8 +161,7 @@ def lines(tmp_path: Path) -> Suite:
 
 def judged(folder: Path, suite: Suite, passed: str) -> RunFolder:
     """Record a run of a suite in which the named tasks passed."""
-    plan = Plan(suite, CustomSpec(name="x"), AgentDriver(NoopAgent))
-    return record(folder, create_run(plan, folder / "begun").spec, passed)
+    return record(folder, specify_run(suite, CustomSpec(name="x")), passed)
 
 
 def test_results_are_broken_down_by_application_and_capability(

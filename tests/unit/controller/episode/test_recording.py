@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def test_recorded_trial_has_a_video_of_every_machine(bench: Bench, dark_task: Task) -> None:
-    bench.video_hz = 20
+    bench.recording_hz = 20
 
     result = bench.run(dark_task, Scripted(Action("open_app", "desktop", {"name": "Terminal"})))
 

@@ -10,6 +10,8 @@ from controller.agents.noop import NoopAgent
 from controller.episode.baselines import Baselines
 from controller.episode.changes import MAX_LISTED, Change
 from controller.episode.side_effects import side_effects
+from controller.specification.agent import MEMBER
+from controller.specification.episode import TeamMember
 from controller.wiring import open_suite
 from evaluators.graph.outcome import Verdict
 from evaluators.model.task import MayChange
@@ -125,9 +127,9 @@ def test_changes_of_a_noop_trial_are_no_side_effects(bench: Bench, tmp_path: Pat
     before = bench.run(make_task(), Scripted(OPEN, line("touch made"), tick))
     assert names(before) == [("~/.tick", "added"), ("~/made", "added")]
 
-    bench.is_noop = True
+    bench.members = {MEMBER: TeamMember("noop")}
     bench.run(make_task(), Scripted(tick))
-    bench.is_noop = False
+    bench.members = {MEMBER: TeamMember("test")}
     after = bench.run(make_task(), Scripted(OPEN, line("touch made"), tick))
     assert names(after) == [("~/made", "added")]
     assert after.side_effects is not None

@@ -9,11 +9,11 @@ from pydantic import ValidationError
 
 from controller.actions.space import Action
 from controller.diary import Entry
-from controller.episode.context import TeamMember
 from controller.episode.result import MemberShare, Reason
 from controller.models.usage import Usage
 from controller.protocol import Turn
-from controller.spec.agent import Member, ModelSpec, OracleSpec
+from controller.specification.agent import Member, ModelSpec, OracleSpec
+from controller.specification.episode import TeamMember
 from controller.store.export import export_rows
 from controller.store.report import read_report
 from controller.store.runs import Store

@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING
 from controller.agents.custom.python_class import specify_class
 from controller.agents.registry import make_driver
 from controller.executors.local import LocalExecutor
-from controller.planning import Plan, create_run, resume_plan
+from controller.planning import specify_run, suite_for
 from controller.scheduling.execution import execute_run
-from controller.wiring import isolated_executor, open_suite, open_suite_of, open_trials
+from controller.store.runs import Store
+from controller.wiring import (
+    isolated_executor,
+    open_fleet,
+    open_suite,
+    open_suite_of,
+    open_trials,
+)
 from foundation.settings import Settings
 
 if TYPE_CHECKING:
@@ -20,7 +27,7 @@ if TYPE_CHECKING:
     from controller.episode.result import TrialResult
     from controller.scheduling.events import TrialEvent
     from controller.scheduling.executor import Executor
-    from controller.spec.agent import AgentSpec
+    from controller.specification.agent import AgentSpec
     from controller.store.runs import RunFolder
     from foundation.cancel import CancelToken
 
@@ -41,12 +48,16 @@ class Shop:
         self.events: list[TrialEvent] = []
 
     def begin(self, agent: AgentSpec, *tasks: str, repeats: int = 1, retries: int = 0) -> RunFolder:
-        plan = Plan(self.suite, agent, make_driver(agent), tasks, repeats, retries, fleet="fake")
-        return create_run(plan, self.settings.runs_dir)
+        spec = specify_run(
+            self.suite, agent, tasks=tasks, repeats=repeats, retries=retries, fleet="fake"
+        )
+        return Store(self.settings.runs_dir).create(spec)
 
     def executor(self, run: RunFolder, parallel: int = 1) -> Executor:
-        plan = resume_plan(run.spec, open_suite_of(run.spec), make_driver)
-        trials = open_trials(plan, "fake", self.settings)
+        suite = suite_for(run.spec, open_suite_of(run.spec))
+        driver = make_driver(run.spec.only_agent)
+        fleet = open_fleet("fake", self.settings)
+        trials = open_trials(run.spec, suite, driver, fleet, self.settings)
         if self.kind == "local":
             return LocalExecutor(trials, parallel)
         return isolated_executor(trials, run, self.settings, "fake", parallel=parallel)

@@ -12,8 +12,8 @@ import pytest
 from controller.episode.result import Reason
 from controller.scheduling.events import AttemptLost, StepDone, TrialEnded, TrialId, TrialStarted
 from controller.scheduling.execution import execute_run
-from controller.spec.agent import OracleSpec
-from controller.spec.run import trial_seed
+from controller.specification.agent import OracleSpec
+from controller.specification.run import trial_seed
 from controller.store.runs import Store
 from evaluators.graph.outcome import Verdict
 from foundation.cancel import CancelToken

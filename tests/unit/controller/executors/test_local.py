@@ -17,7 +17,7 @@ from controller.episode.context import NoLog
 from controller.episode.result import TRIAL_RESULT, Reason, reasons_to_retry
 from controller.executors.local import LocalExecutor
 from controller.models.usage import Usage
-from controller.planning import Plan, create_run
+from controller.planning import specify_run
 from controller.protocol import Turn
 from controller.scheduling.events import (
     AttemptLost,
@@ -30,8 +30,8 @@ from controller.scheduling.events import (
 )
 from controller.scheduling.execution import execute_run
 from controller.scheduling.scheduler import Scheduler
-from controller.spec.agent import CustomSpec
-from controller.spec.run import BudgetSpec
+from controller.specification.agent import CustomSpec
+from controller.specification.run import BudgetSpec
 from controller.store.index import list_runs
 from controller.store.report import read_report
 from controller.store.runs import Store
@@ -60,8 +60,8 @@ if TYPE_CHECKING:
     from controller.scheduling.events import TrialEvent
     from controller.scheduling.executor import Executor
     from controller.scheduling.sink import TrialSink
-    from controller.spec.job import TrialJob
-    from controller.spec.run import RunSpec
+    from controller.specification.job import TrialJob
+    from controller.specification.run import RunSpec
     from foundation.clock import Clock, FakeClock
     from provisioning.resource import ResourceSpec
 
@@ -89,8 +89,15 @@ def test_shuffled_order_follows_the_seed_and_is_kept_on_resume(lab: Lab) -> None
 
     orders = {}
     for seed in (1, 2):
-        plan = Plan(lab.suite, CustomSpec(name="t"), NOOP, repeats=2, seed=seed, order="shuffled")
-        spec = create_run(plan, lab.folder / str(seed), clock=lab.clock).spec
+        spec = specify_run(
+            lab.suite,
+            CustomSpec(name="t"),
+            repeats=2,
+            seed=seed,
+            order="shuffled",
+            clock=lab.clock,
+        )
+        Store(lab.folder / str(seed)).create(spec)
         assert sorted(spec.sequence) == sorted(spec.planned) != spec.sequence
         orders[seed] = spec.sequence
     assert orders[1] != orders[2]

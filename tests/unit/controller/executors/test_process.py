@@ -21,7 +21,7 @@ from controller.executors.process import ProcessExecutor, ending_of_dead
 from controller.scheduling.events import StepDone
 from controller.scheduling.execution import execute_run
 from controller.scheduling.scheduler import Scheduler
-from controller.spec.agent import CustomSpec, Member, NoopSpec, OracleSpec, PythonSpec
+from controller.specification.agent import CustomSpec, Member, NoopSpec, OracleSpec, PythonSpec
 from evaluators.graph.outcome import Verdict
 from foundation.clock import wait_until
 from foundation.errors import RequirementError, UsageError
@@ -32,7 +32,7 @@ from tests.unit.controller.executors.shop import WAITING, Shop, class_in
 if TYPE_CHECKING:
     from controller.episode.result import TrialResult
     from controller.scheduling.events import TrialEvent
-    from controller.spec.agent import AgentSpec
+    from controller.specification.agent import AgentSpec
     from controller.store.runs import RunFolder
 
 OWN = PythonSpec(reference="own.py:Agent", folder="/", digest="d" * 64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 from typing import TYPE_CHECKING
 
 import httpx2
@@ -24,10 +25,10 @@ from controller.models.messages import Message, Request, Role
 from controller.models.preflight import require_answering, require_usable
 from controller.models.settings import ModelSettings
 from controller.models.specification import read_settings
-from controller.models.usage import NO_USAGE, Usage
+from controller.models.usage import NO_USAGE, Usage, UsageMeter
 from controller.registered.agents import AgentDefinition
 from evaluators.graph.outcome import Verdict
-from foundation.clock import FakeClock
+from foundation.clock import FakeClock, wait_until
 from foundation.errors import (
     ModelRefusalError,
     ModelUnavailableError,
@@ -252,3 +253,32 @@ def test_registered_agent_gets_the_variables_of_its_vendor() -> None:
         "MESOCOSM_MODEL_NAME": "m",
         "TOY_ADDRESS": "http://127.0.0.1:8099/toy",
     }
+
+
+def test_reply_that_is_read_and_not_yet_ended_is_waited_for() -> None:
+    meter = UsageMeter()
+    meter.begin()
+    timer = threading.Timer(0.05, meter.end, [Usage(3, 1)])
+    timer.start()
+    assert meter.take() == Usage(3, 1)
+    timer.join()
+    meter.begin()  # of a request that the program has not waited for
+    assert meter.take() == NO_USAGE
+    meter.end(Usage(5, 1))
+    assert meter.take() == Usage(5, 1)
+
+
+def test_reply_that_its_client_gave_up_is_counted_as_unknown(tmp_path: Path) -> None:
+    """It was billed all the same."""
+    with toy_server((200, f"<told in='3' out='1'>{' ' * 3_000_000}</told>")) as server:
+        gateway = ModelGateway(settings(server.base_url), tmp_path / "s")
+        transport = httpx2.HTTPTransport(uds=str(tmp_path / "s"))
+        try:
+            with (
+                httpx2.Client(base_url="http://model", transport=transport) as client,
+                client.stream("POST", "/toy/ask", content=b"<ask model='m'/>") as reply,
+            ):
+                assert next(reply.iter_raw())
+            assert wait_until(lambda: gateway.usage.take() == Usage(), timeout_s=30)
+        finally:
+            gateway.close()

@@ -11,8 +11,8 @@ from controller.agents.noop import NoopAgent
 from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
 from controller.scheduling.events import AttemptLost, BudgetSpent, RunPaused, TrialEnded
 from controller.scheduling.scheduler import Scheduler
-from controller.spec.job import TrialJob
-from controller.spec.run import BudgetSpec, trial_seed
+from controller.specification.job import TrialJob
+from controller.specification.run import BudgetSpec, trial_seed
 from controller.store.spending import RunBudget
 from evaluators.graph.outcome import Verdict
 from foundation.cancel import CancelToken

@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 from controller.service.state.database import Database
 from controller.service.state.queue import RunQueue
 from controller.service.web.app import make_app_with_pages
-from controller.spec.request import RunRequest
+from controller.specification.request import RunRequest
 from foundation.clock import FakeClock
 from tests.unit.controller.service.context import HOST, make_api_context
 

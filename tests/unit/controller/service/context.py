@@ -15,6 +15,8 @@ from controller.service.metrics import make_registry, render
 from controller.service.state.claims import Claims
 from controller.service.state.queued_run import Requester, State
 from controller.service.worker.work import Work
+from controller.specification.episode import EpisodeSpec
+from controller.specification.run import ObservationSpec
 from controller.wiring import open_suite
 from foundation.clock import SYSTEM_CLOCK, FakeClock
 from foundation.errors import UnknownNameError
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
     from controller.service.episodes.orders import EpisodeRequest
     from controller.service.state.database import Database
-    from controller.spec.request import RunRequest
+    from controller.specification.request import RunRequest
     from evaluators.loading.suite import Suite
     from evaluators.model.task import Task
     from foundation.cancel import CancelToken
@@ -69,9 +71,9 @@ class FakeFactory:
     def make(self, request: EpisodeRequest, cancel: CancelToken) -> tuple[Episode, Task]:
         context = RunContext(
             self.fleet,
+            EpisodeSpec(observation=ObservationSpec(trees=request.trees)),
             vocabulary=suites()[request.suite].vocabulary,
             clock=self.clock,
-            with_trees=request.trees,
         )
         return Episode(context, cancel=cancel), self.check(request)
 

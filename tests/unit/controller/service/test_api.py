@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from controller.service.episodes.session import EpisodeSession
     from controller.service.state.database import Database
     from controller.service.state.queue import RunQueue
-    from controller.spec.request import RunRequest
+    from controller.specification.request import RunRequest
 
 EXAMPLES = 100 if IS_NIGHTLY else 2
 MODES = list(schemathesis.GenerationMode) if IS_NIGHTLY else [schemathesis.GenerationMode.POSITIVE]

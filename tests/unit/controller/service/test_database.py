@@ -1,15 +1,20 @@
 from __future__ import annotations
 
+import contextlib
+import json
 import sqlite3
 import threading
 from typing import TYPE_CHECKING
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import create_engine, text
 
-from controller.service.state.database import Database
+from controller.service.schedules.definition import parse_schedule
+from controller.service.schedules.register import Register
+from controller.service.state.database import Database, migration_config
 from controller.service.state.queue import RunQueue
 from controller.service.state.queued_run import Requester, State
 from controller.service.state.tables import Base
@@ -19,7 +24,7 @@ from tests.standins.open_files import open_files
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from controller.spec.request import RunRequest
+    from controller.specification.request import RunRequest
     from foundation.clock import FakeClock
 
 
@@ -29,6 +34,28 @@ def test_migrations_create_the_expected_tables(database: Database) -> None:
         context = MigrationContext.configure(connection)
         assert compare_metadata(context, Base.metadata) == []
     engine.dispose()
+
+
+def test_recording_rates_of_stored_requests_keep_their_meaning(
+    database: Database, queue: RunQueue, request_of_tiny: RunRequest, clock: FakeClock
+) -> None:
+    request = request_of_tiny.model_copy(update={"recording_hz": 2.5})
+    run = queue.add(request, Requester("api")).run
+    trigger = {"kind": "cron", "line": "0 2 * * *"}
+    schedule = parse_schedule(
+        {"name": "nightly", "trigger": trigger, "request": request.model_dump(mode="json")}
+    )
+    Register(database, clock).add(schedule)
+    engine = create_engine(f"sqlite:///{database.path}")
+    with engine.connect() as connection, connection.begin():
+        command.downgrade(migration_config(connection), "r0001")
+        stored = connection.execute(text("SELECT request FROM queue")).scalar_one()
+        assert "record_hz" in json.loads(stored)
+    engine.dispose()
+    database.close()
+    with contextlib.closing(Database(database.path)) as reopened:
+        assert RunQueue(reopened, clock).get(run).request == request
+        assert Register(reopened, clock).get("nightly").schedule == schedule
 
 
 def test_state_of_a_newer_mesocosm_is_rejected(database: Database) -> None:

@@ -24,7 +24,7 @@ from tests.unit.controller.service.receivers import mailbox, web
 if TYPE_CHECKING:
     from controller.service.state.database import Database
     from controller.service.state.queue import RunQueue
-    from controller.spec.request import RunRequest
+    from controller.specification.request import RunRequest
     from foundation.clock import FakeClock
     from provisioning.protocols import Json
 

@@ -14,7 +14,7 @@ from tests.unit.controller.service.context import HOST, carry_out
 
 if TYPE_CHECKING:
     from controller.service.api.context import ApiContext
-    from controller.spec.request import RunRequest
+    from controller.specification.request import RunRequest
 
 
 def sign_in(browser: TestClient, context: ApiContext, role: Role = Role.OPERATE) -> None:

@@ -8,7 +8,7 @@ from controller.requests import check_request
 from controller.service.state import queued_run
 from controller.service.state.claims import Claims
 from controller.service.state.queued_run import Counts, PendingRequest, Requester, State
-from controller.spec.request import RunRequest, parse_request
+from controller.specification.request import RunRequest, parse_request
 from foundation.errors import MesocosmError, SpecError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def test_readers_see_changes_since_their_last_read(
         ({"agent": "", "command": "true"}, UsageError, "absolute working folder"),
         ({"agent": "", "command": "no-such-program", "folder": "/"}, UsageError, "no program"),
         ({"agent": "mine:Agent"}, UsageError, "absolute"),
-        ({"record_hz": 99.0}, UsageError, "at 99 Hz"),
+        ({"recording_hz": 99.0}, UsageError, "at 99 Hz"),
         ({"agent": "script"}, UsageError, "script"),
         ({"agent": "script", "script": "/none/of/it"}, SpecError, "cannot be read"),
         ({"suite": "relative/folder"}, UsageError, "absolute"),
@@ -147,7 +147,7 @@ def test_readers_see_changes_since_their_last_read(
         ),
         ({"repeats": 0}, UsageError, "repeats: "),
         ({"priority": 1}, UsageError, "priority: "),
-        ({"record_hz": float("nan")}, UsageError, "record_hz: "),
+        ({"recording_hz": float("nan")}, UsageError, "recording_hz: "),
     ],
 )
 def test_wrong_request_is_rejected_before_it_is_queued(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from controller.service.api.context import ApiContext
     from controller.service.state.database import Database
     from controller.service.state.queue import RunQueue
-    from controller.spec.request import RunRequest
+    from controller.specification.request import RunRequest
     from foundation.clock import FakeClock
 
 

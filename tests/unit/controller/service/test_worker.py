@@ -16,8 +16,8 @@ from controller.service.state.queued_run import Requester, State
 from controller.service.state.tables import NotificationRow
 from controller.service.worker import work as work_module
 from controller.service.worker.worker import Worker
-from controller.spec.request import RunRequest
-from controller.spec.run import BudgetSpec
+from controller.specification.request import RunRequest
+from controller.specification.run import BudgetSpec
 from controller.store.runs import Store
 from foundation.clock import SYSTEM_CLOCK, wait_until
 from foundation.errors import MachineBusyError, UsageError

@@ -9,7 +9,7 @@ from controller.actions.space import Action
 from controller.agents.driver import AgentDriver
 from controller.models.usage import Usage
 from controller.protocol import Turn
-from controller.spec.run import trial_seed
+from controller.specification.run import trial_seed
 from controller.store.export import (
     STEP_COLUMNS,
     TRIAL_COLUMNS,

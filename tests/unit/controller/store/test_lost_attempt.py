@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from controller.episode.result import Ending, Reason
-from controller.spec.job import TrialJob
+from controller.specification.job import TrialJob
 from controller.store.lost_attempt import last_graph, result_of_lost
 from evaluators.graph.outcome import Verdict
 from tests.unit.controller.lab import killed

@@ -11,8 +11,8 @@ from appliance.cli.trials_table import trials_table
 from controller.episode.changes import Change, SideEffects
 from controller.episode.result import MachineRecord, MemberShare, Reason, TrialResult
 from controller.models.usage import Usage
-from controller.spec.agent import MEMBER, CustomSpec, Member, ModelSpec
-from controller.spec.run import CodeSpec, RunSpec, SuiteSpec, TaskSpec, trial_seed
+from controller.specification.agent import MEMBER, CustomSpec, Member, ModelSpec
+from controller.specification.run import CodeSpec, RunSpec, SuiteSpec, TaskSpec, trial_seed
 from controller.store.report import Report
 from controller.store.unfinished import Unfinished
 from evaluators.graph.feedback import Feedback

@@ -19,8 +19,8 @@ from controller.episode.result import (
 )
 from controller.models.usage import Usage
 from controller.observation.observer import Screenshot, encode_png
-from controller.spec.agent import MEMBER, Member, ModelSpec, OracleSpec
-from controller.spec.run import CodeSpec, RunSpec, SuiteSpec, TaskSpec
+from controller.specification.agent import MEMBER, Member, ModelSpec, OracleSpec
+from controller.specification.run import CodeSpec, RunSpec, SuiteSpec, TaskSpec
 from controller.store import index
 from controller.store.event_log import TrialLog, read_events
 from controller.store.index import list_runs

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from controller.episode.result import TRIAL_RESULT, Reason, TrialResult
-from controller.spec.agent import Member, ModelSpec
-from controller.spec.run import BudgetSpec
+from controller.specification.agent import Member, ModelSpec
+from controller.specification.run import BudgetSpec
 from controller.store.runs import Store
 from controller.store.spending import RunBudget, Spending, open_budget, read_budget, read_spending
 from evaluators.graph.outcome import Verdict

@@ -49,6 +49,15 @@ def test_memory_is_not_reserved_twice_before_it_is_used(ledger: Ledger) -> None:
     assert memory.try_reserve("b", [(ResourceSpec(PHONE), 384)]) is not None
 
 
+def test_free_memory_is_what_can_be_reserved(ledger: Ledger) -> None:
+    memory = Allocation(ledger, memory=lambda: host(2000))
+    assert memory.free_mib() == 2000
+    assert memory.try_reserve("a", [(DESKTOP, 768)]) is not None
+    assert memory.free_mib() == 1232
+    assert Allocation(ledger, memory=lambda: (8192, 1791)).free_mib() == 767
+    assert Allocation(ledger, memory=lambda: host(0)).free_mib() == 0
+
+
 def test_memory_of_other_programs_is_not_reserved(ledger: Ledger) -> None:
     memory = Allocation(ledger, memory=lambda: (8192, 1791))
     assert memory.try_reserve("a", [(DESKTOP, 768)]) is None

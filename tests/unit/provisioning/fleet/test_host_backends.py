@@ -11,6 +11,7 @@ from provisioning.fleet.host_backends import HostBackends
 from provisioning.fleet.inventory import attach
 from provisioning.fleet.local import LocalFleet
 from provisioning.machine_state import MachineState
+from provisioning.phone.reference.record import PhoneRecord
 from provisioning.resource import DESKTOP, PHONE, ResourceSpec
 from tests.standins.records import desktop_record
 from tests.unit.provisioning.fleet.test_local import FakeBackend
@@ -57,6 +58,37 @@ def test_machine_of_another_backend_is_not_leased_or_removed(given: Given) -> No
     assert (given.vm.made, given.container.made) == (0, 1)
     assert given.fleet.sweep() == []
     assert folder.read() is not None
+
+
+@pytest.mark.parametrize("chosen", ["reference", "emulator"])
+def test_choosing_a_kind_of_phone_keeps_phones_of_the_other(tmp_path: Path, chosen: str) -> None:
+    settings = Settings(state_dir=tmp_path, phone=chosen)
+    fakes = {name: FakeBackend(settings) for name in ("reference", "emulator")}
+    given: dict[str, Backend] = {**fakes}
+    backends = HostBackends(settings, without=("vm", "container", "remote"), given=given)
+    other = "emulator" if chosen == "reference" else "reference"
+    folder = fakes[other].folder("phone-other")
+    fakes[other].write(folder)
+    folder.write(
+        PhoneRecord(
+            machine_id="phone-other",
+            kind=PHONE,
+            backend="android-emulator" if other == "emulator" else "reference-phone",
+            image="android:android-34",
+            image_digest="0" * 64,
+            accelerator="kvm",
+            created_s=0.0,
+            user="shell",
+            home="/sdcard",
+            state=MachineState.READY,
+            # What it was made from cannot be known by a command that chose the other kind.
+            stamp="of another image",
+        )
+    )
+    assert LocalFleet(settings, backends).sweep() == []
+    record = folder.read()
+    assert record is not None
+    assert record.state is MachineState.READY
 
 
 def test_incomplete_machine_is_removed_whichever_its_backend(given: Given) -> None:

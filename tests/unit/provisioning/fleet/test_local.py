@@ -15,6 +15,7 @@ from foundation.errors import (
 )
 from foundation.settings import Settings
 from provisioning.fake import FakeDesktop
+from provisioning.fleet.allocation import Allocation
 from provisioning.fleet.backends import FixedBackends
 from provisioning.fleet.local import LocalFleet
 from provisioning.handle import MachineHandle
@@ -359,6 +360,23 @@ def test_second_desktop_is_a_fork_and_ends_with_its_lease(forking: ForkingFake) 
     assert forking.made == 1
     assert forking.deleted == ["desktop-fork-1"]
     assert forks(forking, MachineState.WAITING) == ["desktop-fork-2"]
+
+
+def test_possible_forks_are_counted(forking: ForkingFake, monkeypatch: pytest.MonkeyPatch) -> None:
+    fleet = LocalFleet(forking.settings, FixedBackends({DESKTOP: forking}))
+    monkeypatch.setattr(Allocation, "free_mib", lambda _self: 3 * forking.fork_mib)
+    assert fleet.count_possible_forks(ResourceSpec(DESKTOP)) == 3
+    monkeypatch.setattr(ForkingFake, "has_template", lambda _self: False)
+    assert fleet.count_possible_forks(ResourceSpec(DESKTOP)) == 0
+
+
+def test_machines_are_listed_whether_in_use_or_not(forking: ForkingFake) -> None:
+    settings = forking.settings.model_copy(update={"desktop_reset": "fork", "desktop_pool": "0"})
+    fleet = LocalFleet(settings, FixedBackends({DESKTOP: forking}))
+    with fleet.acquire(ROLES):
+        assert fleet.machine_ids() == {"desktop-fork-1"}
+    fleet.wait_for_jobs()
+    assert fleet.machine_ids() == set()
 
 
 def test_lease_takes_the_standby_fork(forking: ForkingFake) -> None:

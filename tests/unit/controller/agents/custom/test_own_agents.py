@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from controller.agents.custom import command
-from controller.agents.registry import AgentOptions, make_driver, specify_agent
+from controller.agents.registry import make_driver, specify_agent
 from controller.episode.context import RunContext
 from controller.episode.episode import Episode
 from controller.episode.result import Reason
 from controller.episode.trial import run_trial
-from controller.spec.agent import agent_name
+from controller.specification.agent import agent_name
 from evaluators.graph.outcome import Verdict
 from foundation.errors import SpecError, UnknownNameError, UsageError
 from provisioning.fake import FakeFleet
@@ -87,7 +87,7 @@ for line in sys.stdin:
 
 
 def tried(bench: Bench, agent: str, command: str | None = None) -> TrialResult:
-    spec = specify_agent(agent, AgentOptions(command=command))
+    spec = specify_agent(agent, command=command)
     return bench.drive(make_task(), make_driver(spec))
 
 
@@ -151,7 +151,7 @@ def test_unusable_class_is_rejected_before_the_run(
 
 def test_command_acts_and_ends_with_its_trial(bench: Bench, tmp_path: Path) -> None:
     write(tmp_path, COMMAND)
-    spec = specify_agent("", AgentOptions(command=f"{sys.executable} mine.py"))
+    spec = specify_agent(command=f"{sys.executable} mine.py")
     assert agent_name(spec) == f"{sys.executable} mine.py"
     assert bench.drive(make_task(), make_driver(spec)).verdict is Verdict.PASS
     (logged,) = entries(bench, "log")
@@ -187,7 +187,7 @@ def test_failing_command_is_an_agent_error(
 
 def test_unresponsive_command_is_killed(tmp_path: Path, bench: Bench) -> None:
     write(tmp_path, "import signal\nfor _ in iter(int, 1):\n    signal.pause()\n")
-    spec = specify_agent("", AgentOptions(command=f"{sys.executable} mine.py"))
+    spec = specify_agent(command=f"{sys.executable} mine.py")
     limits = {"seconds": 60.0, "wall_seconds": 1.0}
     driver = make_driver(spec)
     result = bench.drive(make_task(limits=limits), driver)
@@ -211,15 +211,15 @@ def _runs_in(process: Path, folder: Path) -> bool:
 )
 def test_command_that_cannot_start_is_rejected_before_the_run(command: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        specify_agent("", AgentOptions(command=command))
+        specify_agent(command=command)
 
 
 def test_agent_is_a_name_or_a_command() -> None:
     with pytest.raises(UsageError, match="Both the agent"):
-        specify_agent("oracle", AgentOptions(command="true"))
+        specify_agent("oracle", command="true")
     with pytest.raises(UsageError, match="No agent was specified"):
         specify_agent("")
-    assert json.loads(specify_agent("", AgentOptions(command="true")).model_dump_json())
+    assert json.loads(specify_agent(command="true").model_dump_json())
 
 
 LIAR = """
@@ -249,7 +249,7 @@ def test_outage_that_is_only_reported_is_charged(
     tmp_path: Path, source: str, agent: str, command: str | None
 ) -> None:
     write(tmp_path, source)
-    driver = make_driver(specify_agent(agent, AgentOptions(command=command)))
+    driver = make_driver(specify_agent(agent, command=command))
     task = make_task(limits={"seconds": 1.0, "steps": 30, "repetitions": 99})
     result = run_trial(Episode(RunContext(FakeFleet())), task, driver)
     assert result.reason is Reason.TIME_LIMIT

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from controller.episode.result import TRIAL_RESULT, MemberShare, Reason, TrialResult
-from controller.planning import Plan, create_run
+from controller.planning import specify_run
 from controller.service.state.tokens import Role
 from controller.service.web.human import session as session_module
-from controller.service.web.human.session import PersonDriver
-from controller.spec.agent import MEMBER, CustomSpec
+from controller.specification.agent import MEMBER, CustomSpec
+from controller.store.runs import Store
 from controller.wiring import open_suite
 from evaluators.graph.outcome import Verdict
 from foundation.clock import SYSTEM_CLOCK, wait_until
@@ -116,8 +116,8 @@ def record_person(
 ) -> str:
     """Record a trial of a person, one second after the last one."""
     clock.advance(1.0)
-    plan = Plan(open_suite("smoke"), CustomSpec(name="human"), PersonDriver(), (task,))
-    folder = create_run(plan, context.settings.runs_dir, clock=clock)
+    spec = specify_run(open_suite("smoke"), CustomSpec(name="human"), tasks=(task,), clock=clock)
+    folder = Store(context.settings.runs_dir).create(spec)
     reason = Reason.SUCCESS if verdict is Verdict.PASS else Reason.FALSE_COMPLETION
     result = TrialResult(
         task, 0, verdict, reason, 1, 1, steps, 90.0, {MEMBER: MemberShare(agent_seconds=61.0)}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from starlette.testclient import TestClient
 
     from controller.service.api.context import ApiContext
-    from controller.spec.request import RunRequest
+    from controller.specification.request import RunRequest
 
 
 @pytest.mark.slow

@@ -12,8 +12,8 @@ from controller.service.registered_use import pin
 from controller.service.schedules.definition import Event, Interval, Mail, Missed, Webhook
 from controller.service.state.tokens import Role
 from controller.service.web.run_form import RunForm
-from controller.spec.request import RunRequest
-from controller.spec.run import BudgetSpec, LimitsSpec
+from controller.specification.request import RunRequest
+from controller.specification.run import BudgetSpec, LimitsSpec
 from foundation.settings import get_settings
 from tests.unit.controller.service.test_pages import sign_in
 
@@ -40,7 +40,7 @@ FULL = {
     "retries": "0",
     "feedback": "hints",
     "keep_end_state": "failed",
-    "record_hz": "2.5",
+    "recording_hz": "2.5",
     "image_scale": "0.5",
     "solution": "other",
     "limit_steps": "9",
@@ -103,7 +103,7 @@ def test_form_has_all_options_of_the_command(browser: TestClient, context: ApiCo
     assert request.limits == LimitsSpec(steps=9, seconds=30.5, tokens=5000)
     assert request.tags == ("files", "looks")
     assert (request.retries, request.keep_end_state) == (0, "failed")
-    assert (request.feedback, request.record_hz, request.trees) == ("hints", 2.5, True)
+    assert (request.feedback, request.recording_hz, request.trees) == ("hints", 2.5, True)
     assert (request.image_scale, request.solution, request.preflight) == (0.5, "other", False)
 
 
@@ -159,7 +159,7 @@ def test_empty_fields_have_the_defaults_of_the_command(
         ({"budget_tokens": "many"}, "budget.tokens"),
         ({"limit_steps": "0"}, "limits.steps"),
         ({"retries": "21"}, "retries"),
-        ({"record_hz": "1000"}, "at 1000 Hz"),
+        ({"recording_hz": "1000"}, "at 1000 Hz"),
         ({"suite": "tagged", "tags": "file"}, "files"),
         ({"suite": "tagged", "solution": "others"}, "other"),
         ({"baseline": "no-such-run"}, "no-such-run"),

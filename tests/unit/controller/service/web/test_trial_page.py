@@ -12,7 +12,7 @@ import pytest
 from controller.service.web.trials import export
 from controller.service.web.trials.routes import describe
 from controller.service.web.trials.timeline import embed, read_timeline
-from controller.spec.run import SCHEMA_VERSION
+from controller.specification.run import SCHEMA_VERSION
 from controller.store.runs import Attempt
 from foundation.clock import FakeClock
 from tests.cpu import least_cpu_s

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Literal, cast
 
-from controller.spec.agent import (
+from controller.specification.agent import (
     AgentSpec,
     ModelClientSpec,
     ModelSpec,

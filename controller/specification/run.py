@@ -7,7 +7,14 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field
 
-from controller.spec.agent import AgentSpec, Member, Record, agent_name, model_name, require_unique
+from controller.specification.agent import (
+    AgentSpec,
+    Member,
+    Record,
+    agent_name,
+    model_name,
+    require_unique,
+)
 from foundation.errors import UsageError
 from foundation.files import digest_json
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from controller.spec.agent import Record
+from controller.specification.agent import Record
 
 
 class TrialJob(Record):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from controller.spec.run import BudgetSpec, KeepPolicy, LimitsSpec, Order
+from controller.specification.run import BudgetSpec, KeepPolicy, LimitsSpec, Order
 from foundation.errors import UsageError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class RunRequest(BaseModel):
         keep_end_state: trials whose machines are kept in their final state.
         trees: whether observations include accessibility trees.
         feedback: feedback on progress that agents receive.
-        record_hz: frames per second of recordings; 0 disables recording.
+        recording_hz: frames per second of recordings; 0 disables recording.
         parallel: maximum number of concurrent trials, as memory allows.
         isolate: whether each trial runs in a process of its own.
         preflight: whether model, agent, disk and memory are checked before any machine is leased.
@@ -75,7 +75,7 @@ class RunRequest(BaseModel):
     keep_end_state: KeepPolicy = "none"
     trees: bool = False
     feedback: Literal["none", "hints", "nodes"] = "none"
-    record_hz: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    recording_hz: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     parallel: int = Field(default=1, ge=1, le=1024)
     isolate: bool = False
     preflight: bool = True

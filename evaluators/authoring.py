@@ -1,0 +1,73 @@
+"""Where the names are defined that suites, agents and scripts import from `mesocosm`.
+
+This file is shipped into guests with the desktop evaluators: standard library only, Python 3.9.
+"""
+
+from __future__ import annotations
+
+MODULE = "mesocosm"
+"""The module with the names."""
+
+MODULES = {
+    "SessionState": "controller.actions.session",
+    "put_file": "controller.actions.setup_files",
+    "Action": "controller.actions.space",
+    "AgentDriver": "controller.agents.driver",
+    "RunContext": "controller.episode.context",
+    "Episode": "controller.episode.episode",
+    "Observation": "controller.observation.observer",
+    "run_suite": "controller.programs",
+    "Agent": "controller.protocol",
+    "AgentContext": "controller.protocol",
+    "Turn": "controller.protocol",
+    "Usage": "controller.models.usage",
+    "Report": "controller.store.report",
+    "read_report": "controller.store.report",
+    "open_fleet": "controller.wiring",
+    "open_suite": "controller.wiring",
+    "EpisodeSpec": "controller.specification.episode",
+    "ObservationSpec": "controller.specification.run",
+    "TrialLog": "controller.store.event_log",
+    "SYSTEM_CLOCK": "foundation.clock",
+    "ScreenX": "evaluators.coordinates",
+    "ScreenY": "evaluators.coordinates",
+    "MachinePath": "evaluators.decorators",
+    "action": "evaluators.decorators",
+    "evaluator": "evaluators.decorators",
+    "setup": "evaluators.decorators",
+    "is_absent": "evaluators.desktop.reading",
+    "is_file": "evaluators.desktop.reading",
+    "is_folder": "evaluators.desktop.reading",
+    "lines_of": "evaluators.desktop.reading",
+    "link_target": "evaluators.desktop.reading",
+    "look": "evaluators.desktop.reading",
+    "names_in": "evaluators.desktop.reading",
+    "opened": "evaluators.desktop.reading",
+    "private_folder": "evaluators.desktop.reading",
+    "read_bytes": "evaluators.desktop.reading",
+    "read_plain_text": "evaluators.desktop.reading",
+    "read_text": "evaluators.desktop.reading",
+    "sha256_of": "evaluators.desktop.reading",
+    "tree_of": "evaluators.desktop.reading",
+    "words_of": "evaluators.desktop.reading",
+    "MachineView": "evaluators.machine_view",
+    "SuiteFile": "evaluators.model.suite_files",
+    "PhoneView": "evaluators.phone.view",
+    "SessionView": "evaluators.session.answers",
+    "CrossView": "evaluators.session.view",
+    "MesocosmError": "foundation.errors",
+    "ModelRefusalError": "foundation.errors",
+    "ModelUnavailableError": "foundation.errors",
+    "get_settings": "foundation.settings",
+    "Guest": "provisioning.probe.guest",
+    "Machine": "provisioning.protocols",
+    "ResourceSpec": "provisioning.resource",
+}
+"""The module that defines each name."""
+
+IN_GUESTS = frozenset(
+    name
+    for name, module in MODULES.items()
+    if module == "evaluators.decorators" or module.startswith("evaluators.desktop.")
+)
+"""The names that evaluators of desktops may import when they run in a guest."""

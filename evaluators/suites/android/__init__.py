@@ -1,0 +1,1 @@
+"""The suite that shows that an appliance works."""
