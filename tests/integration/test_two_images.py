@@ -90,10 +90,10 @@ def test_each_role_gets_a_desktop_of_its_image(fleet: LocalFleet, path: str) -> 
     with fleet.acquire(ROLES) as lease:
         for _ in range(2):
             environment = lease.environment
-            assert {role: report.path for role, report in environment.resets.items()} == {
-                "left": path,
-                "right": path,
-            }
+            # Another test may have leased the one desktop of `left`, which is then forked.
+            paths = {role: report.path for role, report in environment.resets.items()}
+            assert paths["right"] == path
+            assert paths["left"] in {path, "fork"}
             for role, machine in environment.machines.items():
                 assert machine.info.image == f"desktop:{IMAGES[role]}"
                 assert distribution(machine) == IMAGES[role]

@@ -16,6 +16,7 @@ template with another stamp is never loaded; it is removed when a new one is mad
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -255,8 +256,10 @@ def _make(vm: SavedVm, folder: Path, stamp: str) -> TemplateRecord:
         is_template=True,
     )
     # A desktop that is rewound from a RAM file shares that file with the forks.
-    if base := find_base(vm.folder.path):
+    base, made_ns = find_base(vm.folder.path), 0
+    if base:
         _link(base, folder / RAM)
+        made_ns = base.stat().st_mtime_ns
     start_domain(hypervisor, spec, paused=True)
     try:
         if base:
@@ -266,6 +269,10 @@ def _make(vm: SavedVm, folder: Path, stamp: str) -> TemplateRecord:
         stream = save_stream(hypervisor, spec.name, folder / DEVICES)
     finally:
         hypervisor.destroy(spec.name)
+        if base:
+            # This QEMU wrote its generation id into the shared file. Every QEMU writes its own when
+            # it loads the state, so the file is still the one that was recorded.
+            os.utime(base, ns=(made_ns, made_ns))
     backing = vm.backing
     # Keep only what the desktop wrote, without the RAM that was saved in the disk.
     argv = ["qemu-img", "convert", "-q", "-O", "qcow2", "-F", "qcow2", "-B", str(backing)]

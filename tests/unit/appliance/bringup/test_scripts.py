@@ -150,7 +150,11 @@ def test_only_the_engine_is_asked_on_request(tmp_path: Path) -> None:
 
 def test_up_refuses_before_anything_is_installed(tmp_path: Path) -> None:
     """Make does not come to the next line of the target."""
-    shown = run(["make", "-n", "up"], cwd=SETUP.parents[1]).require().text.splitlines()
+    shown = (
+        run(["make", "--no-print-directory", "-n", "up"], cwd=SETUP.parents[1])
+        .require()
+        .text.splitlines()
+    )
     assert [line.split("/")[-1].split()[0] for line in shown[:3]] == [
         "supported.sh",
         "host.sh",
