@@ -53,7 +53,7 @@ lint: ## Run ruff and mypy; installs no system packages.
 	@bin=$(BIN); [ -x $$bin/mypy ] || bin=$(LINT_VENV)/bin; set -x; \
 	$$bin/ruff check . && $$bin/ruff format --check . && $$bin/mypy
 
-test-fast: ## Run the tests that need only Python (one to two minutes); installs no system packages.
+test-fast: ## Run the tests that need only Python (under a minute); installs no system packages.
 	@$(LINT_SETUP)
 	@bin=$(BIN); [ -x $$bin/mypy ] || bin=$(LINT_VENV)/bin; set -x; \
 	env -u PYTHONDONTWRITEBYTECODE $$bin/python -m pytest -q -n 2 --dist loadscope --no-loadscope-reorder \

@@ -39,8 +39,8 @@ def kvm(
 ) -> None:
     """Verify desktops under KVM: boot, save, rewind, fork, several at once, clock, identity, speed.
 
-    Needs the appliance up; takes about five minutes under KVM. The desktops that it makes are
-    removed. The report names neither this host nor its users or addresses, so that you can send it.
+    Needs the appliance up. The desktops that it makes are removed. The report names neither this
+    host nor its users or addresses, so that you can send it.
     """
     from appliance.verify.kvm_host import host_facts
     from appliance.verify.kvm_report import finding_lines, report_text, summary

@@ -31,6 +31,7 @@ def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LinkClient]:
     client.close()
 
 
+@pytest.mark.slow
 def test_large_wave_is_evaluated_in_the_guest(link: LinkClient, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("right\n")
     calls = [

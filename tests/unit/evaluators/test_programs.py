@@ -73,6 +73,7 @@ def test_script_in_a_frozen_control_group_does_not_run(
         ),
     ],
 )
+@pytest.mark.slow
 def test_shell_with_code_from_a_root_service_does_not_run_its_script(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: str, runs: bool
 ) -> None:

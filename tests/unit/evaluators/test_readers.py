@@ -109,6 +109,7 @@ def test_slide_shape_without_text_is_other(form: str) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_workbook_reading_cost_follows_content_not_extent() -> None:
     def build(book: Any) -> None:  # noqa: ANN401
         book.active["A1"] = 1

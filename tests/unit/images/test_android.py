@@ -163,6 +163,7 @@ def test_sdk_has_the_folder_that_the_emulator_demands(stage: Path) -> None:
     assert (stage / "sdk/platforms").is_dir()
 
 
+@pytest.mark.slow
 def test_preparing_boots_installs_saves_and_packs(stage: Path) -> None:
     golden("android-prepare.txt", prepare(stage))
     with tarfile.open(stage / "saved/saved.tar") as archive:
@@ -179,6 +180,7 @@ def test_preparing_boots_installs_saves_and_packs(stage: Path) -> None:
         ("forgotten", "The saved snapshot is not listed"),
     ],
 )
+@pytest.mark.slow
 def test_failed_preparation_names_the_cause_and_leaves_no_archive(
     stage: Path, fault: str, cause: str
 ) -> None:
@@ -186,11 +188,13 @@ def test_failed_preparation_names_the_cause_and_leaves_no_archive(
     assert not (stage / "saved/saved.tar").exists()
 
 
+@pytest.mark.slow
 def test_emulator_that_ignores_the_signal_to_end_is_killed(stage: Path) -> None:
     prepare(stage, "deaf")
     assert (stage / "saved/saved.tar").exists()
 
 
+@pytest.mark.slow
 def test_key_is_added_before_the_ports_are_opened(stage: Path) -> None:
     prepare(stage)
     golden("android-start.txt", start(stage))
@@ -198,6 +202,7 @@ def test_key_is_added_before_the_ports_are_opened(stage: Path) -> None:
     assert (token.read_text(), token.stat().st_mode & 0o777) == ("t0ken", 0o600)
 
 
+@pytest.mark.slow
 def test_prepare_and_start_share_their_options(stage: Path) -> None:
     lines = [
         line.removesuffix(last)
@@ -213,6 +218,7 @@ def test_prepare_and_start_share_their_options(stage: Path) -> None:
     assert "-gpu swiftshader_indirect" in lines[0]
 
 
+@pytest.mark.slow
 def test_stale_lock_is_removed_and_the_saved_device_is_unpacked_once(stage: Path) -> None:
     prepare(stage)
     avd = stage / "data/avd/mesocosm.avd"
@@ -232,12 +238,14 @@ def test_stale_lock_is_removed_and_the_saved_device_is_unpacked_once(stage: Path
         ("locked", "The appliance's key could not be added"),
     ],
 )
+@pytest.mark.slow
 def test_phone_that_is_not_the_saved_one_opens_no_port(stage: Path, fault: str, cause: str) -> None:
     prepare(stage)
     assert cause in start(stage, fault)
     assert not (stage / "logs-entrypoint.sh/open").exists()
 
 
+@pytest.mark.slow
 def test_stale_connection_is_tried_again(stage: Path) -> None:
     prepare(stage)
     start(stage, "stale")

@@ -216,6 +216,7 @@ def test_ubuntu_gets_gnome_web_without_any_firefox(tmp_path: Path) -> None:
     assert any(line.startswith("WARNING") for line in reports)
 
 
+@pytest.mark.slow
 def test_debian_gets_its_own_firefox(tmp_path: Path) -> None:
     browser = prepare_browser(DISTRIBUTIONS["debian-12"], Settings(), tmp_path, ignore_progress)
     assert (browser.name, browser.packages) == (FIREFOX, ("firefox-esr",))

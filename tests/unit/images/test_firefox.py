@@ -169,6 +169,7 @@ def test_archive_without_its_key_provides_no_firefox(
     assert "could not be fetched" in firefox.note
 
 
+@pytest.mark.slow
 def test_archive_comes_from_settings_then_the_host_sources() -> None:
     archives = [
         Archive("http://one.test/ubuntu", "jammy", "Ubuntu"),

@@ -47,6 +47,7 @@ def ask(port: int, path: str, hosts: tuple[str, ...], method: str = "GET") -> tu
 
 
 @pytest.mark.parametrize("path", PATHS)
+@pytest.mark.slow
 def test_foreign_host_name_reads_nothing(tmp_path: Path, path: str) -> None:
     with served(tmp_path, "http://127.0.0.1:1") as port:
         for hosts in (
@@ -64,11 +65,13 @@ def test_foreign_host_name_reads_nothing(tmp_path: Path, path: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "LocalHost", "[::1]"])
+@pytest.mark.slow
 def test_loopback_names_read_everything(tmp_path: Path, name: str) -> None:
     with served(tmp_path) as port:
         assert [ask(port, path, (f"{name}:{port}",))[0] for path in PATHS[:-1]] == [200] * 2
 
 
+@pytest.mark.slow
 def test_allowed_name_reads_everything(tmp_path: Path) -> None:
     with served(tmp_path, hosts=("Controller:9464",)) as port:
         assert ask(port, "/metrics", ("controller:9464",))[0] == 200
@@ -108,6 +111,7 @@ def upstream(status: int = 200, **headers: str) -> Iterator[str]:
         thread.join()
 
 
+@pytest.mark.slow
 def test_query_is_forwarded_unchanged(tmp_path: Path) -> None:
     path = f"{PREFIX}/api/v1/query?query=up%7Bjob%3D%22a%20b%22%7D&x=%2F"
     with upstream() as address, served(tmp_path, address) as port:
@@ -118,6 +122,7 @@ def test_query_is_forwarded_unchanged(tmp_path: Path) -> None:
         assert encoded in ask(port, encoded, (f"localhost:{port}",))[1].decode()
 
 
+@pytest.mark.slow
 def test_replies_keep_type_and_location_but_no_cookies(tmp_path: Path) -> None:
     headers = {"Content_Type": "text/x", "Location": f"{PREFIX}/graph", "Set_Cookie": "a=b"}
     with upstream(302, **headers) as address, served(tmp_path, address) as port:
@@ -132,12 +137,14 @@ def test_replies_keep_type_and_location_but_no_cookies(tmp_path: Path) -> None:
     assert "frame-ancestors 'none'" in reply.headers["Content-Security-Policy"]
 
 
+@pytest.mark.slow
 def test_writing_methods_are_not_forwarded(tmp_path: Path) -> None:
     with upstream() as address, served(tmp_path, address) as port:
         for method in ("POST", "PUT", "DELETE"):
             assert ask(port, f"{PREFIX}/-/quit", (f"localhost:{port}",), method)[0] == 405
 
 
+@pytest.mark.slow
 def test_unreachable_prometheus_is_reported(tmp_path: Path) -> None:
     with served(tmp_path, "http://127.0.0.1:1") as port:
         status, body = ask(port, f"{PREFIX}/graph", (f"localhost:{port}",))
@@ -145,6 +152,7 @@ def test_unreachable_prometheus_is_reported(tmp_path: Path) -> None:
     assert b"Prometheus does not answer" in body
 
 
+@pytest.mark.slow
 def test_other_paths_are_not_found(tmp_path: Path) -> None:
     with served(tmp_path) as port:
         for path in ("/", f"{PREFIX}/graph", "/metrics.html"):

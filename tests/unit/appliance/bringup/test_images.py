@@ -210,6 +210,7 @@ def test_image_of_the_chosen_kind_of_phone_is_needed() -> None:
     assert {"android", "phone"} <= set(needed_names(Settings(phone="emulator")))
 
 
+@pytest.mark.slow
 def test_image_that_this_host_cannot_run_is_refused_before_any_build(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -219,6 +220,7 @@ def test_image_that_this_host_cannot_run_is_refused_before_any_build(
         require_recipes(Settings(state_dir=tmp_path, phone="emulator"))
 
 
+@pytest.mark.slow
 def test_built_image_is_not_checked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Builder, "find", lambda _self, name: image(name))
     require_recipes(Settings(state_dir=tmp_path, phone="emulator"))

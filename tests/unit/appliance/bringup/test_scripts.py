@@ -28,6 +28,7 @@ def test_no_output_if_no_package_is_missing(tmp_path: Path) -> None:
 
 
 @HAS_DPKG
+@pytest.mark.slow
 def test_missing_packages_are_listed_by_stage(tmp_path: Path) -> None:
     packages = "# words\nrun no-such-1|no-such-2 why\n\ntest no-such-3 why\nrun dpkg why\n"
     assert host(tmp_path, packages, "--list").text == "no-such-1|no-such-2"

@@ -66,6 +66,7 @@ def test_agents_pass_and_their_runs_can_be_resumed(
     assert "has no model" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_agent_asks_the_model_of_its_environment(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

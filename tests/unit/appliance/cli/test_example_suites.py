@@ -38,6 +38,7 @@ def test_oracle_passes_with_functions_of_the_suite(
     assert {trial["verdict"] for trial in run(capsys, "oracle")} == {"PASS"}
 
 
+@pytest.mark.slow
 def test_unmet_node_is_described_by_the_docstring_in_the_suite(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -47,6 +48,7 @@ def test_unmet_node_is_described_by_the_docstring_in_the_suite(
     assert any("a report states the sum of the amounts" in reason for reason in reasons)
 
 
+@pytest.mark.slow
 def test_suite_evaluators_are_listed_and_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluators", "list", "--suite", RECEIPTS, "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)

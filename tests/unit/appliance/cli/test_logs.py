@@ -86,6 +86,7 @@ def test_every_command_logs_its_end_and_its_errors(
     assert [row["level"] for row in refused] == ["info"]
 
 
+@pytest.mark.slow
 def test_no_secret_is_logged(state_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--agent", "model", "--model", "m", "--base-url", f"http://u:{KEY}@127.0.0.1:9/v1"]
     assert main(["run", str(TINY), "--fleet", "fake", *options, "--debug"]) != 0

@@ -141,6 +141,7 @@ def test_unknown_names_exit_with_2_and_create_nothing(
     assert not list(state_dir.iterdir())
 
 
+@pytest.mark.slow
 def test_run_prints_json_only_and_results_shows_it_again(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -154,6 +155,7 @@ def test_run_prints_json_only_and_results_shows_it_again(
     assert (row["run"], row["state"], row["passed"]) == (first["run"], "finished", 1)
 
 
+@pytest.mark.slow
 def test_results_are_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*ANSWER, "noop", "--json"]) == 0
     run = json.loads(capsys.readouterr().out)["run"]
@@ -219,6 +221,7 @@ def test_run_is_recorded_on_request(capsys: pytest.CaptureFixture[str]) -> None:
     assert "99 Hz" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_failed_trial_is_a_completed_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*ANSWER, "noop"]) == 0
     out, err = capsys.readouterr()

@@ -66,6 +66,7 @@ def test_run_is_shown_without_the_show_subcommand(
     assert "prune" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_run_in_use_is_kept(
     tiny: Path, capsys: pytest.CaptureFixture[str], state_dir: Path
 ) -> None:
@@ -76,6 +77,7 @@ def test_run_in_use_is_kept(
     assert store.has(first)
 
 
+@pytest.mark.slow
 def test_interrupted_removal_is_completed_by_the_next(
     tiny: Path, capsys: pytest.CaptureFixture[str], state_dir: Path
 ) -> None:

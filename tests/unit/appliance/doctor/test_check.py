@@ -1,17 +1,14 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+
+import pytest
 
 from appliance.doctor.check import Answer, Check, Finding, Load, State, ask_all
 from appliance.doctor.checks import CHECKS
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import ToolTimeoutError
 from foundation.settings import Settings
-
-if TYPE_CHECKING:
-    import pytest
-
 
 IDLE = Load(0.5, 2)
 
@@ -37,6 +34,7 @@ def test_hung_check_does_not_delay_the_others() -> None:
     assert "No answer within 0.3 s" in answers[0].finding.cause
 
 
+@pytest.mark.slow
 def test_unanswered_check_on_a_busy_host_is_slow_and_no_failure() -> None:
     gate = threading.Event()
 

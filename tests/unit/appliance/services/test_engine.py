@@ -71,6 +71,7 @@ def install(folder: Path, text: str) -> None:
     path.chmod(0o755)
 
 
+@pytest.mark.slow
 def test_stopped_engine_is_started_and_stopped_again(settings: Settings) -> None:
     assert not engine.engine_answers()
     assert engine.ensure_engine(settings) == "started (daemon)"
@@ -82,6 +83,7 @@ def test_stopped_engine_is_started_and_stopped_again(settings: Settings) -> None
     assert engine.stop_engine(settings) == "was not running"
 
 
+@pytest.mark.slow
 def test_engine_started_by_others_is_left_running(settings: Settings) -> None:
     engine.ensure_engine(settings)
     (settings.run_dir / "dockerd.started").unlink()
@@ -89,6 +91,7 @@ def test_engine_started_by_others_is_left_running(settings: Settings) -> None:
     assert engine.engine_answers()
 
 
+@pytest.mark.slow
 def test_engine_that_dies_is_reported_with_its_output(settings: Settings, tmp_path: Path) -> None:
     install(tmp_path, BROKEN)
     with pytest.raises(RequirementError) as caught:
@@ -108,6 +111,7 @@ def test_missing_engine_error_suggests_fix(
     assert "make up" in caught.value.resolution
 
 
+@pytest.mark.slow
 def test_engine_used_by_another_appliance_is_left_running(
     settings: Settings, tmp_path: Path
 ) -> None:
@@ -123,6 +127,7 @@ def test_engine_used_by_another_appliance_is_left_running(
     assert stop_engine(settings) == "stopped"
 
 
+@pytest.mark.slow
 def test_engine_that_others_restarted_is_left_running(settings: Settings) -> None:
     """For example, the host rebooted, and the system started Docker itself."""
     engine.ensure_engine(settings)

@@ -62,6 +62,7 @@ def test_settings_are_set() -> None:
     assert phone.state.settings["system", "k"] == "a b"
 
 
+@pytest.mark.slow
 def test_apps_are_opened() -> None:
     desktop, phone = FakeDesktop(), FakePhone()
     done(desktop, "start_app", name="Terminal")
@@ -173,6 +174,7 @@ def test_commands_are_awaited_and_their_exit_code_is_checked() -> None:
         done(desktop, "run", command="unknown")
 
 
+@pytest.mark.slow
 def test_programs_and_documents_are_opened_and_awaited() -> None:
     desktop = FakeDesktop()
     done(desktop, "start_program", desktop_id="org.gnome.Terminal")
@@ -208,6 +210,7 @@ def test_error_names_the_failed_operation(do: str, args: dict[str, Any], message
         done(FakeDesktop(), do, **args)
 
 
+@pytest.mark.slow
 def test_missing_window_fails_the_setup() -> None:
     class Slow(FakeDesktop):
         def open_app(self, name: str) -> None:
@@ -219,6 +222,7 @@ def test_missing_window_fails_the_setup() -> None:
         done(Slow(), "start_program", desktop_id="org.gnome.Terminal", wait_s=0.01)
 
 
+@pytest.mark.slow
 def test_startup_picture_of_a_program_is_not_its_window() -> None:
     asked: list[str] = []
 

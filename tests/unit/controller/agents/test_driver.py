@@ -69,6 +69,7 @@ def episode() -> Episode:
         ({"seconds": 60.0, "wall_seconds": 0.2}, Reason.WALL_LIMIT, Verdict.INCONCLUSIVE),
     ],
 )
+@pytest.mark.slow
 def test_unresponsive_agent_does_not_block_its_trial(
     agent: Hanging, episode: Episode, limits: dict[str, float], reason: Reason, verdict: Verdict
 ) -> None:
@@ -107,6 +108,7 @@ class Down(Hanging):
 @pytest.mark.parametrize(
     ("is_measured", "reason"), [(True, Reason.STEP_LIMIT), (False, Reason.TIME_LIMIT)]
 )
+@pytest.mark.slow
 def test_only_a_measured_outage_gives_an_agent_more_time(
     episode: Episode, *, is_measured: bool, reason: Reason
 ) -> None:

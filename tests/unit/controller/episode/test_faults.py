@@ -135,6 +135,7 @@ def test_machine_ending_while_the_agent_thinks_is_no_agent_error(
     assert result.verdict is Verdict.INCONCLUSIVE
 
 
+@pytest.mark.slow
 def test_guest_restart_ends_the_trial_at_the_next_step(bench: Bench, dark_task: Task) -> None:
     machine = desktop_of(bench)
     result = bench.run(dark_task, Scripted(OPEN, machine.restart_itself, OPEN, OPEN, OPEN))

@@ -248,6 +248,7 @@ def test_undone_hold_node_can_be_met_again(bench: Bench) -> None:
     assert (result.verdict, result.reason, result.steps) == (Verdict.PASS, Reason.SUCCESS, 5)
 
 
+@pytest.mark.slow
 def test_tokens_are_summed(bench: Bench, dark_task: Task) -> None:
     result = bench.run(
         dark_task, Scripted(Turn((OPEN,), Usage(10, 2, 0.5)), Turn((OPEN,), Usage(5, 1)))

@@ -378,6 +378,7 @@ def test_cancelled_run_starts_no_other_trial(lab: Lab, parallel: int) -> None:
     assert [result.reason for result in run.results()] == [Reason.SUCCESS] * 8
 
 
+@pytest.mark.slow
 def test_interrupt_ends_all_threads_and_their_trials(lab: Lab) -> None:
     sent: list[str] = []
 

@@ -114,6 +114,7 @@ def test_refusals_are_not_retried(status: int, body: dict[str, Any] | str) -> No
 
 
 @pytest.mark.parametrize("is_client_first", [False, True])
+@pytest.mark.slow
 def test_request_has_a_deadline_even_when_bytes_trickle_in(
     monkeypatch: pytest.MonkeyPatch, *, is_client_first: bool
 ) -> None:
@@ -229,6 +230,7 @@ def test_advice_fits_the_server_error(answer: tuple[int, Any], advice: str) -> N
     assert caught.value.details
 
 
+@pytest.mark.slow
 def test_hung_server_is_reported_whichever_clock_expires_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -197,6 +197,7 @@ def test_reply_is_streamed(socket: Path) -> None:
         assert b"".join(pieces) == b"data: 2\n\n"
 
 
+@pytest.mark.slow
 def test_missing_or_hung_model_is_a_plain_error(socket: Path) -> None:
     with stand_in(HUNG, asleep=True) as server, agent(socket, server.base_url) as client:
         assert client.post(CHAT, json=ASKED).status_code == 502
@@ -228,6 +229,7 @@ def test_dropped_reply_is_detected_as_incomplete(socket: Path) -> None:
         (DROPPED, 7),
     ],
 )
+@pytest.mark.slow
 def test_time_of_unanswered_requests_is_measured(
     socket: Path, answer: tuple[int, str], outage_s: float
 ) -> None:
@@ -244,6 +246,7 @@ def test_time_of_unanswered_requests_is_measured(
 
 
 @pytest.mark.parametrize("timeout_s", [0.2, 10.0], ids=["of the model", "of the client"])
+@pytest.mark.slow
 def test_time_of_a_hung_model_is_measured_unless_the_client_gave_up(
     socket: Path, timeout_s: float
 ) -> None:

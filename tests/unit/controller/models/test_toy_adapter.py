@@ -204,6 +204,7 @@ ACTIONS = [
         ("<told in='9' out='0'/>", {"prompt_tokens": 7}, Usage(18, 0, 3.6e-5)),
     ],
 )
+@pytest.mark.slow
 def test_registered_agent_is_charged_what_replies_report(
     bench: Bench,
     tmp_path: Path,
@@ -255,6 +256,7 @@ def test_registered_agent_gets_the_variables_of_its_vendor() -> None:
     }
 
 
+@pytest.mark.slow
 def test_reply_that_is_read_and_not_yet_ended_is_waited_for() -> None:
     meter = UsageMeter()
     meter.begin()

@@ -342,6 +342,7 @@ def test_real_server_streams_events_and_limits_what_it_reads(
 
 
 @pytest.mark.parametrize("is_chunked", [True, False])
+@pytest.mark.slow
 def test_rejection_of_a_body_of_100_mib_arrives(
     port: int, tokens: dict[str, dict[str, str]], *, is_chunked: bool
 ) -> None:

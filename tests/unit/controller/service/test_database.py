@@ -115,6 +115,7 @@ def test_copy_holds_the_content_of_its_time(
     assert (tmp_path / "copy.sqlite").stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.slow
 def test_new_state_waits_for_concurrent_openers(tmp_path: Path) -> None:
     path = tmp_path / "state.sqlite"
     holder = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
@@ -130,6 +131,7 @@ def test_new_state_waits_for_concurrent_openers(tmp_path: Path) -> None:
         holder.close()
 
 
+@pytest.mark.slow
 def test_many_processes_can_open_a_new_state_and_write(
     tmp_path: Path, request_of_tiny: RunRequest, clock: FakeClock
 ) -> None:

@@ -374,6 +374,7 @@ def memory_mib() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
+@pytest.mark.slow
 def test_example_drives_an_episode(
     database: Database,
     tmp_path: Path,

@@ -93,6 +93,7 @@ def test_worker_shows_and_controls_machines(
 
 
 @pytest.mark.usefixtures("worker")
+@pytest.mark.slow
 def test_episodes_run_in_the_worker(
     controller: TestClient, sign_in: Callable[[Role], None]
 ) -> None:
@@ -110,6 +111,7 @@ def test_episodes_run_in_the_worker(
 
 
 @pytest.mark.usefixtures("worker")
+@pytest.mark.slow
 def test_worker_checks_the_rights_of_a_token(
     controller: TestClient, sign_in: Callable[[Role], None]
 ) -> None:

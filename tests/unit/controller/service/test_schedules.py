@@ -190,6 +190,7 @@ def test_wrong_values_are_reported(
     assert f"{field}: " in caught.value.details
 
 
+@pytest.mark.slow
 def test_declared_and_manual_schedules_are_distinguished(
     context: ApiContext, browser: TestClient, schedule: Schedule
 ) -> None:

@@ -123,6 +123,7 @@ def test_run_is_executed_and_its_schedule_notified_of_a_regression(
     assert message["comparison"]["SR"]["difference"] == -1.0
 
 
+@pytest.mark.slow
 def test_cancel_ends_a_running_trial_and_resume_repeats_it(
     database: Database, settings: Settings, queue: RunQueue, tiny: Path, tmp_path: Path
 ) -> None:

@@ -73,6 +73,7 @@ def test_guest_that_ends_without_a_reply_failed(machine: BuildMachine) -> None:
     assert caught.value.details == "booted\n"
 
 
+@pytest.mark.slow
 def test_guest_that_never_ends_times_out(machine: BuildMachine) -> None:
     program = machine.folder / "bin/qemu-system-x86_64"
     program.write_text(QEMU.replace("dd if", "true if") + "sleep 60\n")
@@ -120,6 +121,7 @@ needs_sfdisk = pytest.mark.skipif(not find_tool("sfdisk"), reason="needs the pac
 
 
 @needs_sfdisk
+@pytest.mark.slow
 def test_largest_linux_partition_becomes_the_disk(system: Path, tmp_path: Path) -> None:
     # Like Ubuntu's: the root is first in the table and last on the disk, with a boot partition.
     table = "label: gpt\n17MiB,16MiB,L\n1MiB,4MiB,U\n6MiB,8MiB,L\n"

@@ -67,11 +67,13 @@ def fetch(vendor: StandInArchive, folder: Path) -> Path:
     return fetch_cloud_image(DISTRIBUTIONS["ubuntu-22.04"], settings, work, ignore_progress)
 
 
+@pytest.mark.slow
 def test_image_signed_by_its_vendor_is_accepted(vendor: StandInArchive, tmp_path: Path) -> None:
     assert fetch(vendor, tmp_path).read_bytes() == IMAGE
     assert [path.name for path in (tmp_path / "work").iterdir()] == [NAME]
 
 
+@pytest.mark.slow
 def test_altered_image_is_rejected_and_removed(vendor: StandInArchive, tmp_path: Path) -> None:
     (vendor.folder / "jammy/current" / NAME).write_bytes(IMAGE[:-1] + b"x")
     with pytest.raises(ImageBuildError, match="does not match the checksum that its vendor signed"):
@@ -79,6 +81,7 @@ def test_altered_image_is_rejected_and_removed(vendor: StandInArchive, tmp_path:
     assert not list((tmp_path / "work").iterdir())
 
 
+@pytest.mark.slow
 def test_altered_checksums_are_rejected_before_the_image_is_fetched(
     vendor: StandInArchive, tmp_path: Path
 ) -> None:
@@ -90,6 +93,7 @@ def test_altered_checksums_are_rejected_before_the_image_is_fetched(
     assert "BAD signature" in caught.value.details
 
 
+@pytest.mark.slow
 def test_signature_by_somebody_else_is_rejected(
     vendor: StandInArchive, keys: dict[str, SigningKey], tmp_path: Path
 ) -> None:
@@ -111,12 +115,14 @@ def test_valid_signature_by_a_foreign_key_is_rejected(
     check_signature(SUMS, sign(keys["vendor"], SUMS), keyring, tmp_path, known)
 
 
+@pytest.mark.slow
 def test_missing_signature_is_rejected(vendor: StandInArchive, tmp_path: Path) -> None:
     (vendor.folder / "jammy/current/SHA256SUMS.gpg").write_bytes(b"")
     with pytest.raises(ImageBuildError, match="not signed by the vendor"):
         fetch(vendor, tmp_path)
 
 
+@pytest.mark.slow
 def test_unreachable_or_unknown_server_is_reported(vendor: StandInArchive, tmp_path: Path) -> None:
     (vendor.folder / "jammy/current/SHA256SUMS").unlink()
     with pytest.raises(ImageBuildError, match="could not be fetched"):

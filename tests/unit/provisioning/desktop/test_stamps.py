@@ -76,6 +76,7 @@ def test_desktop_of_an_unknown_distribution_has_no_backend(
     assert not digested
 
 
+@pytest.mark.slow
 def test_desktop_of_an_image_that_is_not_built_does_not_fit(
     name: str, backends: HostBackends
 ) -> None:

@@ -283,6 +283,7 @@ def test_malformed_body_is_not_forwarded(origin: Origin, client: socket.socket) 
 
 
 @pytest.mark.parametrize("start", ["GET http://shop.test/", "CONNECT shop.test:80"])
+@pytest.mark.slow
 def test_slow_download_outlasts_a_silent_guest(
     origin: Origin, client: socket.socket, clock: WatchedClock, start: str
 ) -> None:

@@ -109,6 +109,7 @@ def test_missing_machine_has_ended_whatever_its_record(host: StandIn) -> None:
     assert not liveness_report.is_healthy
 
 
+@pytest.mark.slow
 def test_killed_vm_has_ended_and_is_unreachable_without_a_hypervisor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -196,6 +197,7 @@ def test_hanging_host_is_not_asked_again_before_its_answer(
     assert wait_until(lambda: host.states()["desktop-1"] == "ready", timeout_s=20.0, every_s=0.01)
 
 
+@pytest.mark.slow
 def test_watch_follows_and_an_outdated_look_is_unknown(host: StandIn) -> None:
     host.add("desktop-1")
     with LivenessWatch(host.liveness, clock=host.clock) as watch:

@@ -59,6 +59,7 @@ def services(settings: Settings) -> list[MachineFolder]:
     ]
 
 
+@pytest.mark.slow
 def test_a_service_is_leased_with_machines_reset_and_released(settings: Settings) -> None:
     fleet = LocalFleet(settings)
     with fleet.acquire(ROLES) as lease:
@@ -77,6 +78,7 @@ def test_a_service_is_leased_with_machines_reset_and_released(settings: Settings
         assert ask(again, "get") == 7
 
 
+@pytest.mark.slow
 def test_services_with_other_parameters_are_others(settings: Settings) -> None:
     fleet, none = LocalFleet(settings), ResourceSpec(SERVICE)
     with fleet.acquire({"one": SEVEN, "other": none}) as lease:
@@ -91,6 +93,7 @@ def test_services_with_other_parameters_are_others(settings: Settings) -> None:
         fleet.acquire({"it": ResourceSpec(SERVICE, parameters={"sede": 1})})
 
 
+@pytest.mark.slow
 def test_a_service_of_a_killed_holder_is_leased_again(settings: Settings) -> None:
     holder = start([sys.executable, "-c", HOLDER])
     assert holder.stdout is not None
@@ -104,6 +107,7 @@ def test_a_service_of_a_killed_holder_is_leased_again(settings: Settings) -> Non
         assert (shop.info.machine_id, ask(shop, "get")) == (name, 7)
 
 
+@pytest.mark.slow
 def test_a_service_of_a_late_holder_is_ended(settings: Settings) -> None:
     fleet, clock = LocalFleet(settings), FakeClock(SYSTEM_CLOCK.now_s() + 3600)
     lease = fleet.acquire({"shop": SEVEN}, ttl_s=1800)
@@ -116,6 +120,7 @@ def test_a_service_of_a_late_holder_is_ended(settings: Settings) -> None:
     lease.release()
 
 
+@pytest.mark.slow
 def test_operations_start_stop_and_check_a_service(settings: Settings) -> None:
     LocalFleet(settings).acquire({"shop": SEVEN}).release()
     operations, (folder,) = MachineOperations(settings), services(settings)

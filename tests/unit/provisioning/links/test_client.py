@@ -151,6 +151,7 @@ def test_garbage_is_skipped(peer: Peer, pool: ThreadPoolExecutor, line: bytes) -
     assert waiting.result() == 1
 
 
+@pytest.mark.slow
 def test_garbage_instead_of_a_reply_is_a_protocol_error(
     peer: Peer, pool: ThreadPoolExecutor
 ) -> None:
@@ -205,6 +206,7 @@ def test_resync_accepts_any_of_its_pings(peer: Peer, pool: ThreadPoolExecutor) -
     assert waiting.result() == "second"
 
 
+@pytest.mark.slow
 def test_resync_ends_at_its_deadline(peer: Peer) -> None:
     with pytest.raises(LinkTimeoutError):
         peer.client.resync(timeout_s=0.4)
@@ -248,6 +250,7 @@ def test_slow_call_is_not_repeated(
         waiting.result()
 
 
+@pytest.mark.slow
 def test_synchronizing_call_ends_at_its_deadline(peer: Peer) -> None:
     with pytest.raises(LinkTimeoutError):
         peer.client.resync_with("wake", dict, timeout_s=0.4)

@@ -510,6 +510,7 @@ def test_probe_of_this_checkout_carries_streams_in_a_process(tmp_path: Path) -> 
     assert hosts.read_text() == "::1 localhost\n"
 
 
+@pytest.mark.slow
 def test_streams_are_carried_over_ssh(tmp_path: Path) -> None:
     zipapp, hosts, port = tmp_path / "probe.pyz", tmp_path / "hosts", free_port()
     zipapp.write_bytes(build_probe().data)

@@ -78,6 +78,7 @@ def test_output_of_a_class_is_in_its_trial_log_and_not_on_stdout(
     assert "\x1b" not in captured.err
 
 
+@pytest.mark.slow
 def test_output_before_a_hang_is_kept(bench: Bench, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(HANGING)
     limits = {"seconds": 60.0, "wall_seconds": 1.0}

@@ -185,6 +185,7 @@ def test_failing_command_is_an_agent_error(
     assert message in result.detail
 
 
+@pytest.mark.slow
 def test_unresponsive_command_is_killed(tmp_path: Path, bench: Bench) -> None:
     write(tmp_path, "import signal\nfor _ in iter(int, 1):\n    signal.pause()\n")
     spec = specify_agent(command=f"{sys.executable} mine.py")
@@ -245,6 +246,7 @@ class Mine:
     [(LIAR, "", f"{sys.executable} mine.py"), (LYING, "mine.py:Mine", None)],
     ids=["command", "class"],
 )
+@pytest.mark.slow
 def test_outage_that_is_only_reported_is_charged(
     tmp_path: Path, source: str, agent: str, command: str | None
 ) -> None:

@@ -154,6 +154,7 @@ def test_unreachable_prometheus_is_reported(context: ApiContext) -> None:
     assert "alerts are unknown" in browser.get("/").text
 
 
+@pytest.mark.slow
 def test_overview_shows_firing_alerts_with_pages_first(
     context: ApiContext, prometheus: tuple[int, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,6 +176,7 @@ def test_overview_shows_firing_alerts_with_pages_first(
 @pytest.mark.parametrize(
     "reply", [b"[]", b"{}", b'{"status": "success", "data": {}}', b"<p>hello</p>", b"null"]
 )
+@pytest.mark.slow
 def test_foreign_program_is_not_mistaken_for_prometheus(reply: bytes) -> None:
     class Stranger(Answers):
         def do_GET(self) -> None:

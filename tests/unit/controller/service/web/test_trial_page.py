@@ -71,6 +71,7 @@ def test_trial_is_stepped_through_and_its_graph_changes(
     assert log.text.count("\n") == len(context.store.open(demo[0]).events("dark-style", 0))
 
 
+@pytest.mark.slow
 def test_two_trials_are_shown_side_by_side(
     browser: TestClient, context: ApiContext, demo: tuple[str, str]
 ) -> None:
@@ -84,6 +85,7 @@ def test_two_trials_are_shown_side_by_side(
         assert browser.get(path, params={"beside": wrong}).status_code == 404
 
 
+@pytest.mark.slow
 def test_file_is_self_contained_and_loads_nothing_else(
     browser: TestClient,
     context: ApiContext,

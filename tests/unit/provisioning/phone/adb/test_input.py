@@ -176,6 +176,7 @@ def test_deep_hierarchy_is_parsed() -> None:
         "<hierarchy>" + '<node bounds="[0,0][1,1]"/>' * 20_001 + "</hierarchy>",
     ],
 )
+@pytest.mark.slow
 def test_invalid_hierarchy_is_rejected(output: str) -> None:
     with pytest.raises(LinkProtocolError):
         parse_hierarchy(output)
