@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _SAME = (
     *("suite", "agent", "model", "solution", "image_scale", "repeats", "retries", "parallel"),
     *("seed", "order", "fleet", "feedback", "recording_hz", "keep_end_state"),
+    *("adapter", "family"),
 )
 _LIMITS = ("steps", "seconds", "tokens", "usd")
 _BUDGET = ("tokens", "usd", "seconds")
@@ -56,6 +57,8 @@ class RunForm(BaseModel):
     feedback: Literal["", "none", "hints", "nodes"] = ""
     recording_hz: Number = ""
     keep_end_state: Literal["", "none", "failed", "all"] = ""
+    adapter: Text = ""
+    family: Text = ""
     limit_steps: Number = ""
     limit_seconds: Number = ""
     limit_tokens: Number = ""

@@ -35,6 +35,8 @@ FULL = {
     "parallel": "4",
     "seed": "7",
     "order": "shuffled",
+    "adapter": "openai",
+    "family": "tools",
     "fleet": "fake",
     "tags": "files  looks",
     "retries": "0",
@@ -105,6 +107,7 @@ def test_form_has_all_options_of_the_command(browser: TestClient, context: ApiCo
     assert (request.retries, request.keep_end_state) == (0, "failed")
     assert (request.feedback, request.recording_hz, request.trees) == ("hints", 2.5, True)
     assert (request.image_scale, request.solution, request.preflight) == (0.5, "other", False)
+    assert (request.adapter, request.family) == ("openai", "tools")
 
 
 def test_both_forms_have_every_field_of_a_run(browser: TestClient, context: ApiContext) -> None:
