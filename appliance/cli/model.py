@@ -40,7 +40,7 @@ def check(
     """Check a model: its endpoint, pictures, calls, and the places that it names.
 
     It is asked for nine squares on each of two screens, to scroll, and to click with a key held down:
-    20 requests. Exit code 3 if it does not answer in its format, if the median error of places is above
+    21 requests. Exit code 3 if it does not answer in its format, if the median error of places is above
     2 % of the width, or if it scrolls the wrong way.
     """
     from controller.models.adapters import require_model
