@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from controller.agents.model.calls import TEXTS, CallReader, remembered
 from controller.agents.model.elements import TEXTS as LISTS
 from controller.agents.model.elements import describe_elements
+from controller.agents.model.records import declared_fields, price
 from controller.agents.model.scaling import ScaledScreenshot
 from controller.agents.model.shortening import CUT, shorten, shorten_refused
 from controller.models.adapters import find_adapter
 from controller.models.endpoint import ModelEndpoint
 from controller.models.messages import Image, Message, Request, Role
-from controller.models.usage import usage_of
 from controller.protocol import Turn
 from foundation.errors import ModelRefusalError
 from foundation.files import digest_json
@@ -22,12 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from controller.models.endpoint import Answer
-    from controller.models.messages import Tool
     from controller.models.settings import ModelSettings
-    from controller.models.usage import Tokens
     from controller.observation.observer import Observation
     from controller.protocol import AgentContext
-    from provisioning.protocols import Json
 
 _SYSTEM = """\
 You use computers and phones for a person. You see a screenshot of each machine and act by calling \
@@ -119,19 +116,6 @@ class ModelAgent:
             kept = turn if index else [row for row in turn if row.role is not Role.TOOL]
             messages += [row if index >= first_shown else _without_pictures(row) for row in kept]
         return tuple(messages)
-
-
-def price(tokens: Tokens, settings: ModelSettings) -> float:
-    """Return the price of tokens, US dollars."""
-    return usage_of(tokens).priced(*settings.prices).usd
-
-
-def declared_fields(tool: Tool) -> dict[str, Json]:
-    """Return a tool as the trial's log has it."""
-    fields: dict[str, Json] = {"name": tool.name}
-    if tool.native:
-        return {**fields, "native": dict(tool.native)}
-    return {**fields, "description": tool.description, "parameters": dict(tool.parameters)}
 
 
 def _shown(observation: Observation, screens: Mapping[str, ScaledScreenshot]) -> Message:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from controller.agents.model.acting import TEXTS as ACTING
 from controller.agents.model.acting import Hands
-from controller.agents.model.agent import ModelAgent, declared_fields, price, prompt_digest
+from controller.agents.model.agent import ModelAgent, prompt_digest
 from controller.agents.model.calls import CallReader, remembered
 from controller.agents.model.outcomes import TEXTS as OUTCOMES
 from controller.agents.model.outcomes import Asked, answer_calls
+from controller.agents.model.records import declared_fields, price
 from controller.agents.model.scaling import ScaledScreenshot
 from controller.agents.model.shortening import shorten_refused
 from controller.models.adapters import find_adapter
