@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from controller.observation.marks import Mark
     from provisioning.protocols import Element, Json, Machine
 
     Frame = npt.NDArray[np.uint8]
@@ -46,6 +47,7 @@ class Observation:
         feedback: why the agent's last action was rejected; empty if it was not.
         trees: visible elements by role, if the run enables them.
         progress: lines about the task's progress, if the run enables them.
+        marks: marks by role, if the run enables them; the ones that actions name.
     """
 
     step: int
@@ -53,6 +55,7 @@ class Observation:
     feedback: str = ""
     trees: Mapping[str, Sequence[Element]] = field(default_factory=dict)
     progress: tuple[str, ...] = ()
+    marks: Mapping[str, Sequence[Mark]] = field(default_factory=dict)
 
 
 def describe_tree(tree: Sequence[Element]) -> list[dict[str, Json]]:
