@@ -72,6 +72,14 @@ MaxUsd = Annotated[
         help="Model cost per trial; overrides the task's limit.",
     ),
 ]
+MaxStalledSteps = Annotated[
+    int | None,
+    typer.Option(
+        "--max-stalled-steps",
+        min=1,
+        help="Actions per trial since a subtask was last completed; overrides the task's limit.",
+    ),
+]
 BudgetTokens = Annotated[
     int | None,
     typer.Option(

@@ -21,6 +21,7 @@ from appliance.cli.run_options import (
     ImageScale,
     Isolate,
     KeepEndState,
+    MaxStalledSteps,
     MaxSteps,
     MaxTokens,
     MaxUsd,
@@ -92,6 +93,7 @@ def read_options(
     time_limit: TimeLimit = None,
     max_tokens_per_trial: MaxTokens = None,
     max_usd_per_trial: MaxUsd = None,
+    max_stalled_steps: MaxStalledSteps = None,
     budget_tokens: BudgetTokens = None,
     budget_usd: BudgetUsd = None,
     budget_seconds: BudgetSeconds = None,
@@ -147,6 +149,7 @@ def read_options(
             "seconds": time_limit,
             "tokens": max_tokens_per_trial,
             "usd": max_usd_per_trial,
+            "stalled_steps": max_stalled_steps,
         },
         "budget": {
             "tokens": budget_tokens,

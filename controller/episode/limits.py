@@ -47,6 +47,8 @@ class Budget:
         self._refused = 0
         self._repeated = 0
         self._last: Action | None = None
+        self._completed = 0
+        self._progress_at = 0
         self.steps = 0
         self.waited_s = 0.0
         self.members: dict[str, MemberShare] = {}
@@ -107,9 +109,18 @@ class Budget:
             Reason.TIME_LIMIT, f"{detail} The agent's wait actions took {self.waited_s:g} s of it."
         )
 
-    def count_refusal(self, message: str) -> Ending | None:
-        """Count a rejected action; return the ending if the limit is reached."""
+    def count_refusal(self, member: str, code: str, message: str) -> Ending | None:
+        """Count a rejected action; return the ending if the limit is reached.
+
+        Args:
+            member: name of the member that chose it.
+            code: what kind of rejection it is; see `MemberShare.refused`.
+            message: what the member is told.
+        """
         self._refused += 1
+        share = self.members.get(member, MemberShare())
+        refused = {**share.refused, code: share.refused.get(code, 0) + 1}
+        self.members[member] = replace(share, refused=refused)
         if self._refused < self._limits.invalid_actions:
             return None
         return Ending(
@@ -135,6 +146,15 @@ class Budget:
         self._repeated = self._repeated + 1 if is_same and not has_changed else 1
         self._last = action
 
+    def count_progress(self, completed: int) -> None:
+        """Note how many subtasks are completed after the last action.
+
+        Args:
+            completed: number of completed subtasks, or of met nodes where the task has no subtasks.
+        """
+        if completed > self._completed:
+            self._completed, self._progress_at = completed, self.steps
+
     def exhausted_limit(self) -> Ending | None:
         """Return the ending after the last evaluated action; None if another one is allowed."""
         if self._repeated >= self._limits.repetitions:
@@ -147,4 +167,8 @@ class Budget:
                 Reason.STEP_LIMIT,
                 f"{self.steps} step{'s were' if self.steps != 1 else ' was'} executed.",
             )
+        most = self._limits.stalled_steps
+        if most is not None and self.steps - self._progress_at >= most:
+            what = "since a subtask was last completed" if self._completed else "without progress"
+            return Ending(Reason.STALLED_LIMIT, f"{most} steps {what}.")
         return self.spent()

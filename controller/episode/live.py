@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from controller.actions.executor import ActionExecutor
@@ -21,16 +21,18 @@ from evaluators.graph.evaluator import GraphEvaluator
 from evaluators.graph.feedback import explain, progress_lines
 from evaluators.graph.outcome import Verdict
 from foundation.cancel import CancelToken
-from foundation.errors import ActionError, LinkClosedError
+from foundation.errors import ActionError, InvalidActionError, LinkClosedError
 from foundation.host_load import Patience
 from provisioning.protocols import EndWatching
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from controller.actions.space import Action
     from controller.episode.context import EventSink, RunContext
+    from controller.observation.marks import Mark
     from controller.observation.observer import Frame
+    from controller.observation.results import ActionResult
     from controller.observation.settle import Settled
     from controller.protocol import Turn
     from evaluators.graph.start import StartReport
@@ -110,6 +112,8 @@ class LiveTrial:
         self._executor = ActionExecutor(self.space, self.machines, self.session)
         self._observer = Observer(self.machines)
         self._member = ""
+        self._marks: Mapping[str, Sequence[Mark]] = {}
+        self._results: list[ActionResult] = []
         self.watch = StateWatch(self.machines, clock)
         self.screens = ScreenWatch(self.machines, clock)
         self.graph = GraphEvaluator(task.graph, self.runners)
@@ -165,8 +169,14 @@ class LiveTrial:
         trees = {role: machine.tree.elements() for role, machine in machines.items()}
         if trees:
             self._log.append("trees", n=self.budget.steps, trees=self._log.keep_trees(trees))
-        shots = dict(self._observer.shots)
-        return Observation(self.budget.steps, shots, feedback, trees, self._progress())
+        return Observation(
+            self.budget.steps,
+            dict(self._observer.shots),
+            feedback,
+            trees,
+            self._progress(),
+            results=tuple(self._results),
+        )
 
     def _progress(self) -> tuple[str, ...]:
         context = self._context
@@ -198,20 +208,30 @@ class LiveTrial:
         }
         self._context.record("step_seconds", agent_s, phase="agent")
         met: list[str] = []
-        for action in map(self.space.understand, turn.actions):
+        self._results = []
+        for index, given in enumerate(map(self.space.understand, turn.actions)):
             self._cancel.check()
-            watch = Stopwatch(self._clock)
+            watch, action = Stopwatch(self._clock), given
             try:
-                self._executor.execute(action)
+                action = self.space.resolve(given, self._marks.get(given.on or "", ()))
+                result = self._executor.execute(action)
             except ActionError as exc:
-                return self._refuse(action, str(exc), details, tuple(met))
+                return self._refuse(action, exc, details, tuple(met))
+            if result is not None:
+                self._results.append(replace(result, index=index))
+                details |= self._shown(result)
             met += self._finish_step(action, watch, details)
             details = {}
             if ending := self._ending():
                 return TurnReport(tuple(met), ending=ending)
             self._check_ends()
-        fault = turn.fault or ("" if turn.actions else "You chose no action.")
-        return self._refuse(None, fault, details, tuple(met)) if fault else TurnReport(tuple(met))
+        if turn.fault:
+            error = InvalidActionError(turn.fault)
+            return self._refuse(None, error, details, tuple(met), "unusable_reply")
+        if not turn.actions:
+            error = InvalidActionError("You chose no action.")
+            return self._refuse(None, error, details, tuple(met), "no_action")
+        return TurnReport(tuple(met))
 
     def finished(self) -> tuple[GraphEvaluator, tuple[str, ...]]:
         """Return a finished copy of the graph, and the undone or broken nodes."""
@@ -225,9 +245,15 @@ class LiveTrial:
         return Evaluation(copy.verdict(), copy.met, len(self.task.credit_nodes), unmet)
 
     def _refuse(
-        self, action: Action | None, message: str, details: Details, met: tuple[str, ...]
+        self,
+        action: Action | None,
+        error: ActionError,
+        details: Details,
+        met: tuple[str, ...],
+        code: str = "",
     ) -> TurnReport:
         """Count a rejected action, and log it with the current step and screenshots."""
+        code, message = code or error.code, str(error)
         self._log.append(
             "refused",
             n=self.budget.steps,
@@ -236,9 +262,11 @@ class LiveTrial:
             **self.space.log_fields(action),
             screens={role: shot.digest for role, shot in self._observer.shots.items()},
             why=message,
+            code=code,
             **details,
         )
-        return TurnReport(met, message, self.budget.count_refusal(message))
+        ending = self.budget.count_refusal(self._member, code, message)
+        return TurnReport(met, message, ending)
 
     def _finish_step(
         self, action: Action, watch: Stopwatch, details: Mapping[str, object]
@@ -256,6 +284,7 @@ class LiveTrial:
         )
         self.budget.count_action(self._member, action, has_changed=changed)
         met = self.graph.step()
+        self.budget.count_progress(self._completed())
         seconds["evaluate"] = watch.lap()
         self._log.append(
             "step",
@@ -271,6 +300,20 @@ class LiveTrial:
         )
         self._measure(seconds)
         return met
+
+    def _completed(self) -> int:
+        """Return the number of completed subtasks, or of met nodes if the task has no subtasks."""
+        met = frozenset(self.graph.met)
+        if not self.task.parts:
+            return len(met)
+        return sum(met.issuperset(part.nodes) for part in self.task.parts)
+
+    def _shown(self, result: ActionResult) -> Details:
+        """Return what the log says of an action's result."""
+        row: dict[str, object] = {"text": result.text}
+        if result.png:
+            row["picture"] = self._log.keep_picture(result.png)
+        return {"returned": row}
 
     def _ending(self) -> Ending | None:
         if self._is_passed():

@@ -36,6 +36,8 @@ class Reason(StrEnum):
     MONEY_LIMIT = "money_limit"
     REPETITION_LIMIT = "repetition_limit"
     """The same action was repeated, and nothing on the screens changed."""
+    STALLED_LIMIT = "stalled_limit"
+    """Too many actions since a subtask was last completed."""
     INVALID_ACTION = "invalid_action"
     """Too many consecutive rejected actions."""
     AGENT_ERROR = "agent_error"
@@ -138,11 +140,15 @@ class MemberShare:
         usage: tokens of its model and their price.
         agent_seconds: time charged to it.
         steps: number of its executed actions.
+        refused: number of its calls that were refused, by the code of the error: ``unknown_action``,
+            ``invalid_arguments``, ``off_screen``, ``unknown_mark``, ``invalid_action`` (refused by the
+            machine), ``action`` (failed on the machine), ``unusable_reply``, ``no_action``.
     """
 
     usage: Usage = NO_USAGE
     agent_seconds: float = 0.0
     steps: int = 0
+    refused: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from controller.observation.marks import Mark
+    from controller.observation.results import ActionResult
     from provisioning.protocols import Element, Json, Machine
 
     Frame = npt.NDArray[np.uint8]
@@ -48,6 +49,7 @@ class Observation:
         trees: visible elements by role, if the run enables them.
         progress: lines about the task's progress, if the run enables them.
         marks: marks by role, if the run enables them; the ones that actions name.
+        results: what the actions of the last turn returned besides, in order.
     """
 
     step: int
@@ -56,6 +58,7 @@ class Observation:
     trees: Mapping[str, Sequence[Element]] = field(default_factory=dict)
     progress: tuple[str, ...] = ()
     marks: Mapping[str, Sequence[Mark]] = field(default_factory=dict)
+    results: tuple[ActionResult, ...] = ()
 
 
 def describe_tree(tree: Sequence[Element]) -> list[dict[str, Json]]:

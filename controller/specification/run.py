@@ -105,12 +105,14 @@ class LimitsSpec(Record):
         seconds: the agent's time.
         tokens: tokens of the model, in both directions.
         usd: price of the model's tokens, US dollars.
+        stalled_steps: executed actions since a subtask was last completed.
     """
 
     steps: int | None = Field(default=None, ge=1)
     seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     tokens: int | None = Field(default=None, ge=1)
     usd: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    stalled_steps: int | None = Field(default=None, ge=1, exclude_if=lambda value: value is None)
 
 
 class BudgetSpec(Record):

@@ -49,6 +49,8 @@ class Limits(Strict):
             machines does not count.
         repetitions: the same action with the same arguments, in a row.
         invalid_actions: unknown actions or wrong arguments, in a row.
+        stalled_steps: executed actions since a subtask was last completed, or a node met where the
+            task has no subtasks; None means no limit.
         tokens: input and output tokens of the model; None means no limit.
         usd: price of the model's tokens in US dollars; None means no limit.
         wall_seconds: wall-clock time since the first observation; None means ten times `seconds`,
@@ -59,6 +61,7 @@ class Limits(Strict):
     seconds: float = Field(default=300.0, gt=0)
     repetitions: int = Field(default=5, ge=2)
     invalid_actions: int = Field(default=3, ge=1)
+    stalled_steps: int | None = Field(default=None, ge=1, exclude_if=is_empty)
     tokens: int | None = Field(default=None, ge=1, exclude_if=is_empty)
     usd: float | None = Field(default=None, gt=0, exclude_if=is_empty)
     wall_seconds: float | None = Field(default=None, gt=0, exclude_if=is_empty)

@@ -130,12 +130,12 @@ class FakeDesktopReceiver:
 
     def has_dragged(self) -> bool:
         """Compare the log."""
-        return list(self._machine.state.received) == [("drag", (160, 100), (40, 150))]
+        return list(self._machine.state.received) == [("drag", (160, 100), (40, 150), Button.LEFT)]
 
     def has_scrolled(self, steps: int) -> bool:
         """Sum up the wheel."""
         rows = self._machine.state.received
-        return sum(cast("int", row[2]) for row in rows if row[0] == "wheel") == steps
+        return sum(cast("int", row[3]) for row in rows if row[0] == "wheel") == steps
 
     def has_pressed(self, names: Sequence[str]) -> bool:
         """Return whether the single letter of the line was deleted."""
@@ -189,7 +189,7 @@ class FakePhoneReceiver:
     def has_scrolled(self, steps: int) -> bool:
         """Sum up the wheel."""
         rows = self._machine.state.received
-        return sum(cast("int", row[2]) for row in rows if row[0] == "wheel") == steps
+        return sum(cast("int", row[3]) for row in rows if row[0] == "wheel") == steps
 
     def has_pressed(self, names: Sequence[str]) -> bool:
         """Return whether the launcher is in front again."""

@@ -225,7 +225,7 @@ class TestInput:
     def test_drag_goes_from_start_to_end(self, subject: Subject) -> None:
         start, end = subject.receiver.open_for_drags()
         assert not subject.receiver.has_dragged()
-        subject.machine.input.drag(start, end, duration_s=0.05)
+        subject.machine.input.drag((start, end), duration_s=0.05)
         assert arrives(subject.receiver.has_dragged)
 
     def test_wheel_scrolls_down_and_up(self, subject: Subject) -> None:

@@ -39,12 +39,14 @@ def start_message(context: AgentContext) -> dict[str, Any]:
 def observation_message(observation: Observation) -> dict[str, Any]:
     """Return the message to a command before each turn."""
     trees = {role: describe_tree(tree) for role, tree in observation.trees.items()}
+    results = [result.to_json() for result in observation.results]
     return {
         "type": "observation",
         "step": observation.step,
         "feedback": observation.feedback,
         "screens": {role: _screen(shot) for role, shot in observation.shots.items()},
         **({"trees": trees} if trees else {}),
+        **({"results": results} if results else {}),
         **({"progress": list(observation.progress)} if observation.progress else {}),
     }
 

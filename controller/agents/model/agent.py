@@ -37,6 +37,7 @@ asked for, call session__submit first.
 The task: {instruction}"""
 _DONE = "Done."
 _DROPPED = "Not carried out, because an earlier call of the same reply was refused."
+_RETURNED = "Returned by {call}:"
 _PROGRESS = "Progress on the task:"
 _MAX_SEED = 2**31
 _OMITTED = "[older screenshots left out]"
@@ -107,7 +108,9 @@ class ModelAgent:
             last[-1] = shorten_refused(last[-1], done)
         if not calls:
             return [Message(Role.USER, (feedback or _DONE,))]
-        texts = [_DONE] * done + [feedback] + [_DROPPED] * len(calls)
+        returned = {result.index: result.text or _DONE for result in observation.results}
+        done_texts = [returned.get(index, _DONE) for index in range(done)]
+        texts = [*done_texts, feedback] + [_DROPPED] * len(calls)
         return [
             Message(Role.TOOL, (text,), call_id=call.id)
             for call, text in zip(calls, texts, strict=False)
@@ -127,6 +130,9 @@ def _shown(observation: Observation, screens: Mapping[str, ScaledScreenshot]) ->
     parts: list[str | Image] = []
     if observation.progress:
         parts.append("\n".join((_PROGRESS, *observation.progress)))
+    for result in observation.results:
+        if result.png:
+            parts += [_RETURNED.format(call=result.call), Image(result.png)]
     for role, screen in screens.items():
         width, height = screen.size_px
         parts += [f"{role}, {width} x {height} px:", Image(screen.png())]
@@ -148,5 +154,5 @@ def prompt_digest(adapter: str) -> str:
     Raises:
         UnknownNameError: there is no such adapter.
     """
-    own = [_SYSTEM, _DONE, _DROPPED, _OMITTED, _PROGRESS, CUT, *TEXTS, *LISTS]
+    own = [_SYSTEM, _DONE, _DROPPED, _OMITTED, _PROGRESS, _RETURNED, CUT, *TEXTS, *LISTS]
     return digest_json([*own, *find_adapter(adapter).texts])

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from controller.actions.arguments import ENCODED_TWICE
 from controller.actions.executor import require_on_screen
+from controller.actions.marked import mark_arguments
 from controller.models.messages import Stop
+from evaluators.coordinates import convert, coordinates_in
 from foundation.errors import InvalidActionError, MesocosmError
 
 if TYPE_CHECKING:
@@ -104,14 +106,13 @@ class CallReader:
         if _is_encoded_twice(call):
             action = replace(action, notes=(*action.notes, ENCODED_TWICE))
         screen = screens.get(action.on or "")
-        axes = self._space.axes(action)
-        if screen is None or not screen.is_scaled or axes.keys().isdisjoint(action.args):
+        tool = self._space.get(action)
+        if tool is None or screen is None or not screen.is_scaled:
             return action
-        args = self._space.find(action).check(action.args, error=InvalidActionError)
-        places = {name: args[name] for name in axes if isinstance(action.args.get(name), int)}
-        require_on_screen(places, axes, screen.size_px)
-        moved = {name: screen.to_machine(place, axes[name]) for name, place in places.items()}
-        return replace(action, args={**action.args, **moved})
+        if action.args.keys().isdisjoint(mark_arguments(tool)):
+            tool.check(action.args, error=InvalidActionError)
+        require_on_screen(coordinates_in(tool, action.args), screen.size_px)
+        return replace(action, args=convert(tool, action.args, screen.to_machine))
 
     def _unique(self, call_id: str) -> str:
         name = call_id

@@ -52,6 +52,15 @@ class ElementReply(_Reply):
     depth: int
 
 
+class ResultReply(_Reply):
+    """What an action of the last turn returned: text, and a picture as base64 PNG."""
+
+    call: str
+    index: int
+    text: str
+    png: str = ""
+
+
 class ObservationReply(_Reply):
     """An observation that an agent receives before it acts."""
 
@@ -60,6 +69,7 @@ class ObservationReply(_Reply):
     feedback: str
     trees: dict[str, list[ElementReply]]
     progress: list[str]
+    results: list[ResultReply]
 
 
 class OutcomeReply(_Reply):
@@ -211,6 +221,7 @@ def observation_of(
             for role, tree in seen.trees.items()
         },
         progress=list(seen.progress),
+        results=[ResultReply.model_validate(result.to_json()) for result in seen.results],
     )
 
 

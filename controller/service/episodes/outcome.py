@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from controller.episode.result import TrialResult
     from controller.episode.step import Evaluation, Step
     from controller.observation.observer import Observation
+    from controller.observation.results import ActionResult
     from evaluators.graph.feedback import Feedback
     from provisioning.protocols import Element
 
@@ -41,6 +42,7 @@ _TRUNCATED = frozenset(
         Reason.TOKEN_LIMIT,
         Reason.MONEY_LIMIT,
         Reason.REPETITION_LIMIT,
+        Reason.STALLED_LIMIT,
     }
     | INCONCLUSIVE
 )
@@ -87,6 +89,7 @@ class ObservationSummary:
     feedback: str
     trees: Mapping[str, Sequence[Element]]
     progress: tuple[str, ...]
+    results: tuple[ActionResult, ...] = ()
 
     @classmethod
     def of(cls, observation: Observation) -> ObservationSummary:
@@ -96,7 +99,8 @@ class ObservationSummary:
             for role, shot in observation.shots.items()
         }
         trees, progress = observation.trees, observation.progress
-        return cls(observation.step, pictures, observation.feedback, trees, progress)
+        feedback, results = observation.feedback, observation.results
+        return cls(observation.step, pictures, feedback, trees, progress, results)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ _SAME = (
     *("suite", "agent", "model", "solution", "image_scale", "repeats", "retries", "parallel"),
     *("seed", "order", "fleet", "feedback", "recording_hz", "keep_end_state"),
 )
-_LIMITS = ("steps", "seconds", "tokens", "usd")
+_LIMITS = ("steps", "seconds", "tokens", "usd", "stalled_steps")
 _BUDGET = ("tokens", "usd", "seconds")
 
 Text = Annotated[str, Field(max_length=200)]
@@ -60,6 +60,7 @@ class RunForm(BaseModel):
     limit_seconds: Number = ""
     limit_tokens: Number = ""
     limit_usd: Number = ""
+    limit_stalled_steps: Number = ""
     budget_tokens: Number = ""
     budget_usd: Number = ""
     budget_seconds: Number = ""

@@ -203,7 +203,7 @@ def test_no_key_is_pressed_if_one_of_a_combination_is_refused(
 
 def test_drag_releases_the_button_even_off_the_screen(hands: VmInput, monitor: Monitor) -> None:
     with pytest.raises(InvalidActionError):
-        hands.drag((10, 10), (5000, 10))
+        hands.drag([(10, 10), (5000, 10)])
 
     assert [e["data"]["down"] for e in monitor.events if e["type"] == "btn"] == [True, False]
 
