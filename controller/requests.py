@@ -10,7 +10,7 @@ from controller.planning import recipes_of, specify_run
 from controller.selection import choose_tasks, with_limits
 from controller.specification.agent import ModelClientSpec, without_credentials
 from controller.specification.model_choice import ModelChoice
-from controller.specification.run import ObservationSpec
+from controller.specification.run import ActionSpec, ObservationSpec
 from controller.wiring import open_suite
 from evaluators.loading.suite import list_suites
 from foundation.clock import SYSTEM_CLOCK
@@ -151,6 +151,7 @@ def specify_request(
         seed=request.seed,
         order=request.order,
         observation=ObservationSpec(trees=request.trees, feedback=request.feedback),
+        actions=ActionSpec(interface=request.interface, code=request.code, confirm=request.confirm),
         limits=request.limits,
         budget=request.budget,
         recording_hz=request.recording_hz,

@@ -20,6 +20,8 @@ MARK = "__mesocosm_mark__"
 KINDS = ("evaluator", "action", "setup")
 PLACES = ("desktop", "phone", "session", "documents", "vision")
 
+GROUPS = ("gui", "code")
+"""Groups of actions: on what is seen on the screen, and code."""
 MACHINE_PATH = "machine-path"
 """Mark of arguments of evaluators with a path on a machine."""
 MachinePath = Annotated[str, MACHINE_PATH]
@@ -35,6 +37,7 @@ class Mark(NamedTuple):
         on: one of `PLACES`.
         function: the function itself.
         needs: a program required on the desktop, such as ``Firefox``; empty if there is none.
+        group: of an action, one of `GROUPS`: runs choose which groups agents are offered.
     """
 
     kind: str
@@ -42,6 +45,7 @@ class Mark(NamedTuple):
     on: str
     function: Callable[..., Any]
     needs: str = ""
+    group: str = ""
 
 
 def evaluator(*, on: str, needs: str = "") -> Callable[[F], F]:
@@ -61,16 +65,19 @@ def evaluator(*, on: str, needs: str = "") -> Callable[[F], F]:
     return _marker("evaluator", on, needs)
 
 
-def action(*, on: str) -> Callable[[F], F]:
+def action(*, on: str, group: str = "gui") -> Callable[[F], F]:
     """Mark a function that agents may call.
 
     Args:
         on: ``desktop``, ``phone`` or ``session``.
+        group: one of `GROUPS`; those on the session are always offered.
 
     Raises:
         ValueError: the place is unknown, or the function has no docstring.
     """
-    return _marker("action", on)
+    if group not in GROUPS:
+        raise ValueError(f"{group!r} is not one of {', '.join(GROUPS)}")
+    return _marker("action", on, group=group)
 
 
 def setup(*, on: str) -> Callable[[F], F]:
@@ -112,14 +119,14 @@ def collect(module: ModuleType | Mapping[str, object], *, kind: str, on: str) ->
     }
 
 
-def _marker(kind: str, on: str, needs: str = "") -> Callable[[F], F]:
+def _marker(kind: str, on: str, needs: str = "", group: str = "") -> Callable[[F], F]:
     if on not in PLACES:
         raise ValueError(f"{on!r} is not one of {', '.join(PLACES)}")
 
     def attach(function: F) -> F:
         if not (function.__doc__ or "").strip():
             raise ValueError(f"{function.__name__} has no docstring")
-        setattr(function, MARK, Mark(kind, function.__name__, on, function, needs))
+        setattr(function, MARK, Mark(kind, function.__name__, on, function, needs, group))
         return function
 
     return attach

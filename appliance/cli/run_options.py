@@ -48,6 +48,21 @@ Tasks = Annotated[
 Tags = Annotated[
     list[str] | None, typer.Option("--tag", help="Only tasks with this tag; repeatable.")
 ]
+InterfaceOption = Annotated[
+    str,
+    typer.Option(
+        "--interface",
+        help="What agents act with: gui (the screen), tools (MCP servers that tasks offer), both.",
+    ),
+]
+CodeOption = Annotated[
+    bool,
+    typer.Option("--code", help="Let agents run code on desktops: a Python kernel and a shell."),
+]
+ConfirmOption = Annotated[
+    bool,
+    typer.Option("--confirm", help="Ask a person to confirm each action, here or on the page."),
+]
 MaxSteps = Annotated[
     int | None,
     typer.Option("--max-steps", min=1, help="Actions per trial; overrides the task's limit."),

@@ -54,6 +54,8 @@ class ActionExecutor:
         role = action.on or SESSION
         if role == SESSION:
             result = tool.mark.function(self._state, **args)
+        elif role not in self._machines:  # a tool server
+            result = tool.mark.function(**args)
         else:
             machine = self._machines[role]
             if any(True for _ in coordinates_in(tool, args)):

@@ -13,13 +13,14 @@ from evaluators.strict import SESSION
 from foundation.errors import InvalidActionError, UnknownActionError, UnknownNameError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from controller.observation.marks import Mark
     from evaluators.catalogue import Tools
     from evaluators.schema import Tool
     from provisioning.protocols import Json
 
+DEFAULT_GROUPS = ("gui",)
 _SEPARATOR = "__"
 _SHOWN_CHARS = 80
 
@@ -54,18 +55,37 @@ class ActionSpace:
         roles: kind of each role.
         tools: all known actions, by place and name.
         has_marks: whether the agent is shown marks, so that actions may name them.
+        groups: groups of actions on machines that are offered (`evaluators.decorators.GROUPS`).
 
     Attributes:
         tools: the actions of this trial, by role (``session`` for the session) and name.
         has_marks: whether actions may name marks in place of coordinates.
     """
 
-    def __init__(self, roles: Mapping[str, str], tools: Tools, *, has_marks: bool = False) -> None:
+    def __init__(
+        self,
+        roles: Mapping[str, str],
+        tools: Tools,
+        *,
+        has_marks: bool = False,
+        groups: Collection[str] = DEFAULT_GROUPS,
+    ) -> None:
         self.has_marks = has_marks
+        offered = {
+            role: {name: tool for name, tool in tools[kind].items() if tool.mark.group in groups}
+            for role, kind in roles.items()
+            if kind in tools
+        }
         self.tools: dict[str, Mapping[str, Tool]] = {
-            **{role: tools[kind] for role, kind in roles.items() if kind in tools},
+            **{role: named for role, named in offered.items() if named},
             SESSION: tools[SESSION],
         }
+
+    def add(self, servers: Mapping[str, Mapping[str, Tool]]) -> None:
+        """Offer the tools of servers, too, by the server's name."""
+        session = self.tools.pop(SESSION)
+        self.tools |= servers
+        self.tools[SESSION] = session
 
     def find(self, action: Action) -> Tool:
         """Return the tool of an action.

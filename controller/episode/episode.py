@@ -103,6 +103,8 @@ class Episode:
         if isinstance(error, KeyboardInterrupt):
             self.cancel.cancel("Interrupted.")
         if error is not None and not isinstance(error, (Exception, KeyboardInterrupt)):
+            if self._live is not None:
+                self._live.close()
             self._machines.release()  # the process exits: the trial stays unfinished for resume
         elif self._conclusion is not None:
             self.close()
@@ -282,6 +284,8 @@ class Episode:
             self._keep_end_state(self._result)
             return self._result
         finally:
+            if self._live is not None:
+                self._live.close()
             self._machines.release()
 
     def agent_context(self) -> AgentContext:
@@ -354,6 +358,7 @@ class Episode:
         try:
             vocabulary = self._context.vocabulary
             prepare(task, live.machines, vocabulary, live.runners, self._clock)
+            live.open_tools()
         except MesocosmError as exc:
             return ending_of_setup(exc)
         self._phase = _Phase.START

@@ -146,6 +146,20 @@ class Budget:
         self._repeated = self._repeated + 1 if is_same and not has_changed else 1
         self._last = action
 
+    def count_tool(self, member: str, *, is_distractor: bool) -> None:
+        """Count an executed action that called a tool server.
+
+        Args:
+            member: name of the member that chose it.
+            is_distractor: whether the task declares the server useless.
+        """
+        share = self.members[member]
+        self.members[member] = replace(
+            share,
+            tool_calls=share.tool_calls + 1,
+            distractor_calls=share.distractor_calls + is_distractor,
+        )
+
     def count_progress(self, completed: int) -> None:
         """Note how many subtasks are completed after the last action.
 

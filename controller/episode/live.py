@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from controller.observation.results import ActionResult
     from controller.observation.settle import Settled
     from controller.protocol import Turn
+    from controller.tool_servers.connection import ToolConnections
     from evaluators.graph.start import StartReport
     from evaluators.model.task import Task
     from foundation.clock import Clock
@@ -108,7 +109,10 @@ class LiveTrial:
         self.session = session or SessionState(clock)
         self.machines = environment.machines
         self.runners = context.make_runners(environment, self.session, context.vocabulary)
-        self.space = ActionSpace(task.kinds, context.vocabulary.actions or {})
+        spec = context.spec.actions
+        self.space = ActionSpace(task.kinds, context.vocabulary.actions or {}, groups=spec.groups)
+        self._servers = task.tools if spec.has_tools else {}
+        self._connections: ToolConnections | None = None
         self._executor = ActionExecutor(self.space, self.machines, self.session)
         self._observer = Observer(self.machines)
         self._member = ""
@@ -118,6 +122,26 @@ class LiveTrial:
         self.screens = ScreenWatch(self.machines, clock)
         self.graph = GraphEvaluator(task.graph, self.runners)
         self.budget = Budget(task.limits, clock)
+
+    def open_tools(self) -> None:
+        """Start the tool servers that the task offers, if the run offers tools to agents.
+
+        Raises:
+            SpecError: a server does not start.
+            RequirementError: the package for tool servers is missing.
+        """
+        if not self._servers:
+            return
+        from controller.tool_servers.connection import ToolConnections  # noqa: PLC0415 - an extra
+
+        self._connections = ToolConnections(self.machines)
+        self.space.add(self._connections.open(self._servers))
+
+    def close(self) -> None:
+        """End connections to tool servers; may be called more than once."""
+        if self._connections is not None:
+            self._connections.close()
+            self._connections = None
 
     def check_start(self) -> StartReport:
         """Judge the graph before the agent acts, once the machines are at rest.
@@ -273,7 +297,8 @@ class LiveTrial:
     ) -> tuple[str, ...]:
         seconds = {"act": watch.lap()}
         before = {role: shot.frame for role, shot in self._observer.shots.items()}
-        settled = {} if action.on is None else {action.on: self._settled(action.on)}
+        role = self._acted_on(action)
+        settled = {} if role is None else {role: self._settled(role)}
         seconds["settle"] = watch.lap()
         shots = self._observer.take_screenshots(settled)
         screens = self._log.keep(shots)
@@ -283,6 +308,8 @@ class LiveTrial:
             changed_ratio(before[role], shot.frame) > ratio for role, shot in shots.items()
         )
         self.budget.count_action(self._member, action, has_changed=changed)
+        if server := self._servers.get(action.on or ""):
+            self.budget.count_tool(self._member, is_distractor=server.distractor)
         met = self.graph.step()
         self.budget.count_progress(self._completed())
         seconds["evaluate"] = watch.lap()
@@ -300,6 +327,11 @@ class LiveTrial:
         )
         self._measure(seconds)
         return met
+
+    def _acted_on(self, action: Action) -> str | None:
+        """Return the machine that an action was executed on, or whose tool server it called."""
+        server = self._servers.get(action.on or "")
+        return action.on if server is None else server.on
 
     def _completed(self) -> int:
         """Return the number of completed subtasks, or of met nodes if the task has no subtasks."""

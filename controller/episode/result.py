@@ -143,12 +143,16 @@ class MemberShare:
         refused: number of its calls that were refused, by the code of the error: ``unknown_action``,
             ``invalid_arguments``, ``off_screen``, ``unknown_mark``, ``invalid_action`` (refused by the
             machine), ``action`` (failed on the machine), ``unusable_reply``, ``no_action``.
+        tool_calls: number of its executed actions that called tool servers.
+        distractor_calls: those of them that called servers which do not help with the task.
     """
 
     usage: Usage = NO_USAGE
     agent_seconds: float = 0.0
     steps: int = 0
     refused: dict[str, int] = field(default_factory=dict)
+    tool_calls: int = 0
+    distractor_calls: int = 0
 
 
 @dataclass(frozen=True, slots=True)

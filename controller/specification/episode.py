@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from controller.specification.agent import MEMBER, NoopSpec, Record
-from controller.specification.run import ObservationSpec
+from controller.specification.run import ActionSpec, ObservationSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,7 @@ class EpisodeSpec(Record):
         members: the team that plays the trial, by name.
         code: version of Mesocosm, for logs.
         observation: what agents receive in addition to screenshots.
+        actions: how agents may act.
         recording_hz: recorded frames per second of each screen; 0 records none.
     """
 
@@ -38,6 +39,7 @@ class EpisodeSpec(Record):
     members: dict[str, TeamMember] = Field(default={MEMBER: TeamMember()})
     code: str = ""
     observation: ObservationSpec = ObservationSpec()
+    actions: ActionSpec = ActionSpec()
     recording_hz: float = 0.0
 
     @property

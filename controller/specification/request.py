@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from controller.specification.run import BudgetSpec, KeepPolicy, LimitsSpec, Order
+from controller.specification.run import BudgetSpec, Interface, KeepPolicy, LimitsSpec, Order
 from foundation.errors import UsageError
 
 if TYPE_CHECKING:
@@ -43,6 +43,9 @@ class RunRequest(BaseModel):
         seed: seed of all random choices.
         order: order in which trials start: as in the suite, or shuffled by the seed.
         keep_end_state: trials whose machines are kept in their final state.
+        interface: what agents act with: the screen, the tools that tasks offer, or both.
+        code: whether agents may run code on desktops.
+        confirm: whether a person confirms each action.
         trees: whether observations include accessibility trees.
         feedback: feedback on progress that agents receive.
         recording_hz: frames per second of recordings; 0 disables recording.
@@ -73,6 +76,9 @@ class RunRequest(BaseModel):
     seed: int = Field(default=0, ge=0, le=2**63 - 1)
     order: Order = "suite"
     keep_end_state: KeepPolicy = "none"
+    interface: Interface = "both"
+    code: bool = False
+    confirm: bool = False
     trees: bool = False
     feedback: Literal["none", "hints", "nodes"] = "none"
     recording_hz: float = Field(default=0.0, ge=0, allow_inf_nan=False)

@@ -97,6 +97,35 @@ class ObservationSpec(Record):
     feedback: Literal["none", "hints", "nodes"] = "none"
 
 
+Interface = Literal["gui", "tools", "both"]
+"""What agents act with: the screen, the tools that a task offers, or both."""
+
+
+class ActionSpec(Record):
+    """How agents may act.
+
+    Attributes:
+        interface: what they act with; tasks that offer no tools leave only the session with `tools`.
+        code: whether they may run code on desktops: a Python kernel and a shell.
+        confirm: whether a person confirms each action.
+    """
+
+    interface: Interface = "both"
+    code: bool = False
+    confirm: bool = False
+
+    @property
+    def groups(self) -> frozenset[str]:
+        """The groups of actions on machines that agents are offered."""
+        groups = {"gui"} if self.interface != "tools" else set()
+        return frozenset(groups | ({"code"} if self.code else set()))
+
+    @property
+    def has_tools(self) -> bool:
+        """Whether agents are offered the tools of tasks."""
+        return self.interface != "gui"
+
+
 class LimitsSpec(Record):
     """Limits of a run that replace those of its tasks; None keeps the task's limit.
 
@@ -174,6 +203,7 @@ class RunSpec(Record):
         evaluators: digest of the sources of all evaluators.
         action_space: digest of the actions that agents are offered.
         observation: what agents receive in addition to screenshots.
+        actions: how agents may act.
         limits: limits of every trial that replace those of the tasks.
         budget: limits for all attempts together, as originally requested.
         images: recipe digest of each kind of machine, if there is one.
@@ -196,6 +226,9 @@ class RunSpec(Record):
     evaluators: str = ""
     action_space: str = ""
     observation: ObservationSpec = ObservationSpec()
+    actions: ActionSpec = Field(
+        default=ActionSpec(), exclude_if=lambda value: value == ActionSpec()
+    )
     limits: LimitsSpec = LimitsSpec()
     budget: BudgetSpec = BudgetSpec()
     images: dict[str, str] = Field(default={})

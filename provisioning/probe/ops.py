@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _LARGEST_INLINE_CHARS = MAX_LINE_BYTES - 4096
 _KEPT_LARGE_REPLIES = 4
 _EVALUATOR_PATIENCE_S = 3.0
+# The agent's code is interrupted at its own deadline, which comes before that of the request.
+_CODE_PATIENCE_S = 5.0
 # For windows and clipboards; clipboard owners that take longer count as silent.
 _DISPLAY_TIMEOUT_S = 3.0
 # Processes that identify a GNOME session, which is ready only once its panel is.
@@ -51,6 +53,7 @@ class Ops:
             lambda: self._root_worker("evaluator"), patience_s=_EVALUATOR_PATIENCE_S
         )
         self._streams = Worker(lambda: self._root_worker("streams"))
+        self._code = Worker(lambda: self._session_worker("code"), patience_s=_CODE_PATIENCE_S)
         self._reply_numbers = itertools.count()
         self._boot_id = machine.boot_id()
         self._raw: RawDisplay | None = None
@@ -69,6 +72,12 @@ class Ops:
             "stat": files.stat,
             "screenshot": self.screenshot,
             "input": self._on_display("input"),
+            "code_begin": self._on_code("code_begin"),
+            "code_continue": self._on_code("code_continue"),
+            "shell": self._on_code("shell"),
+            "pipe_start": self._on_code("pipe_start"),
+            "pipe_send": self._on_code("pipe_send"),
+            "pipe_receive": self._on_code("pipe_receive"),
             "prepare_keys": self._on_display("prepare_keys"),
             "finish_keys": self._on_display("finish_keys"),
             "windows": self._on_display("windows"),
@@ -92,7 +101,7 @@ class Ops:
 
     def stop(self) -> None:
         """End the helper processes."""
-        for worker in (self._display, self._tree, self._evaluator, self._streams):
+        for worker in (self._display, self._tree, self._evaluator, self._streams, self._code):
             worker.stop()
 
     def ping(self, _params: Params) -> dict[str, Any]:
@@ -175,8 +184,12 @@ class Ops:
         """
         shown: dict[str, Any] = {"windows": [], "selections": {}, "unseen": "no answer"}
         look = self._look(min(_DISPLAY_TIMEOUT_S, params.timeout_s))
-        workers = (self._display, self._tree, self._evaluator, self._streams)
+        workers = (self._display, self._tree, self._evaluator, self._streams, self._code)
         own = {os.getpid(), *(worker.pid for worker in workers if worker.pid is not None)}
+        if (
+            self._code.pid is not None
+        ):  # kernel and shell are the appliance's, their programs are not
+            own |= proc.children_of(self._code.pid)
         state = digest.take(self._sessions.identity, own)
         try:
             shown.update(look(), unseen="")
@@ -304,6 +317,9 @@ class Ops:
 
     def _on_display(self, op: str) -> Callable[[Params], Any]:
         return lambda params: self._display.call(op, params.values, params.timeout_s)
+
+    def _on_code(self, op: str) -> Callable[[Params], Any]:
+        return lambda params: self._code.call(op, params.values, params.timeout_s)
 
     def _on_tree(self, op: str) -> Callable[[Params], Any]:
         return lambda params: self._tree.call(op, params.values, params.timeout_s)

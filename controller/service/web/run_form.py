@@ -64,6 +64,9 @@ class RunForm(BaseModel):
     budget_tokens: Number = ""
     budget_usd: Number = ""
     budget_seconds: Number = ""
+    interface: Literal["gui", "tools", "both"] = "both"
+    code: bool = False
+    confirm: bool = False
     trees: bool = False
     isolate: bool = False
     no_preflight: bool = False
@@ -80,6 +83,9 @@ class RunForm(BaseModel):
             "tags": self.tags.split(),
             "limits": self._filled(_LIMITS, "limit_"),
             "budget": self._filled(_BUDGET, "budget_"),
+            "interface": self.interface,
+            "code": self.code,
+            "confirm": self.confirm,
             "trees": self.trees,
             "isolate": self.isolate,
             "preflight": not self.no_preflight,

@@ -14,7 +14,7 @@ from controller.episode.trial import run_trial
 from controller.protocol import Turn
 from controller.specification.agent import MEMBER
 from controller.specification.episode import EpisodeSpec, TeamMember
-from controller.specification.run import ObservationSpec
+from controller.specification.run import ActionSpec, ObservationSpec
 from controller.store.event_log import TrialLog, read_events
 from evaluators.model.task import Task
 from foundation.cancel import CancelToken
@@ -75,6 +75,7 @@ class Bench:
     with_trees: bool = False
     recording_hz: float = 0.0
     baselines: Baselines | None = None
+    actions: ActionSpec = field(default_factory=ActionSpec)
     feedback: Literal["none", "hints", "nodes"] = "none"
     members: Mapping[str, TeamMember] = field(default_factory=lambda: {MEMBER: TeamMember("test")})
 
@@ -94,6 +95,7 @@ class Bench:
                 suite="tiny",
                 members=dict(self.members),
                 observation=ObservationSpec(trees=self.with_trees, feedback=self.feedback),
+                actions=self.actions,
                 recording_hz=self.recording_hz,
             ),
             record=self.record,

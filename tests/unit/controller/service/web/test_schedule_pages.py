@@ -46,6 +46,10 @@ FULL = {
     "limit_steps": "9",
     "limit_seconds": "30.5",
     "limit_tokens": "5000",
+    "limit_stalled_steps": "4",
+    "interface": "gui",
+    "code": "true",
+    "confirm": "true",
     "limit_usd": "",
     "trees": "true",
     "isolate": "true",
@@ -100,7 +104,8 @@ def test_form_has_all_options_of_the_command(browser: TestClient, context: ApiCo
     assert (request.repeats, request.parallel, request.seed) == (3, 4, 7)
     assert (request.order, request.fleet, request.model) == ("shuffled", "fake", None)
     assert request.budget == BudgetSpec(tokens=1000, seconds=60.5)
-    assert request.limits == LimitsSpec(steps=9, seconds=30.5, tokens=5000)
+    assert request.limits == LimitsSpec(steps=9, seconds=30.5, tokens=5000, stalled_steps=4)
+    assert (request.interface, request.code, request.confirm) == ("gui", True, True)
     assert request.tags == ("files", "looks")
     assert (request.retries, request.keep_end_state) == (0, "failed")
     assert (request.feedback, request.recording_hz, request.trees) == ("hints", 2.5, True)
