@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from controller.agents.registry import specify_agent
 from controller.planning import recipes_of, specify_run
 from controller.selection import choose_tasks, with_limits
-from controller.specification.agent import ModelClientSpec, without_credentials
+from controller.specification.agent import HeuristicSpec, ModelClientSpec, without_credentials
 from controller.specification.model_choice import ModelChoice
 from controller.specification.run import ActionSpec, ObservationSpec
 from controller.wiring import open_suite
@@ -142,15 +142,18 @@ def specify_request(
     _check_recording(request)
     suite, tasks = open_tasks(request)
     _check_solution(request, suite, tasks)
+    agent = _specify_agent(request)
     spec = specify_run(
         suite,
-        _specify_agent(request),
+        agent,
         tasks=tasks,
         repeats=request.repeats,
         retries=request.retries,
         seed=request.seed,
         order=request.order,
-        observation=ObservationSpec(trees=request.trees, feedback=request.feedback),
+        observation=ObservationSpec(
+            trees=request.trees or isinstance(agent, HeuristicSpec), feedback=request.feedback
+        ),
         actions=ActionSpec(interface=request.interface, code=request.code, confirm=request.confirm),
         limits=request.limits,
         budget=request.budget,
@@ -191,6 +194,7 @@ def _specify_agent(request: RunRequest) -> AgentSpec:
         folder=None if request.folder is None else Path(request.folder),
         script=None if request.script is None else Path(request.script),
         solution=request.solution,
+        replay=request.replay,
         model=model_choice(request),
     )
     limits_money = request.budget.usd is not None or request.limits.usd is not None

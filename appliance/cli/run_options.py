@@ -30,7 +30,8 @@ Agent = Annotated[
     typer.Option(
         "--agent",
         "-a",
-        help="oracle, noop, random, script, model, or a class: module:Class or file.py:Class.",
+        help="oracle, noop, random, heuristic, script, replay, model, or a class: module:Class or "
+        "file.py:Class.",
         autocompletion=_agents,
     ),
 ]
@@ -47,6 +48,10 @@ Tasks = Annotated[
 ]
 Tags = Annotated[
     list[str] | None, typer.Option("--tag", help="Only tasks with this tag; repeatable.")
+]
+ReplayOption = Annotated[
+    str,
+    typer.Option("--replay", help="The run whose actions --agent replay plays: id, latest, ..."),
 ]
 InterfaceOption = Annotated[
     str,

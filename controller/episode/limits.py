@@ -85,6 +85,10 @@ class Budget:
         total_s = share.agent_seconds + max(0.0, seconds)
         self.members[member] = replace(share, usage=share.usage + usage, agent_seconds=total_s)
 
+    def exclude(self, seconds: float) -> None:
+        """Extend the wall time by a wait that is nobody's, such as for a person's approval."""
+        self._wall_deadline_s += seconds
+
     def spent(self) -> Ending | None:
         """Return the ending for an exhausted limit of time, tokens or cost; None if there is none."""
         limits = self._limits

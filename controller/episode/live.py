@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from controller.actions.executor import ActionExecutor
 from controller.actions.session import SessionState
 from controller.actions.space import ActionSpace
+from controller.episode.confirmation import Confirmer
 from controller.episode.disagreements import ScreenWatch
 from controller.episode.limits import Budget
 from controller.episode.result import Ending, Reason
@@ -26,7 +27,7 @@ from foundation.host_load import Patience
 from provisioning.protocols import EndWatching
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from controller.actions.space import Action
     from controller.episode.context import EventSink, RunContext
@@ -82,6 +83,7 @@ class LiveTrial:
         budget: usage of the task's limits.
         graph: state of the task's graph.
         machines: machines by role.
+        renew: extends the lease of the machines.
         runners: runners of the task's evaluators, by role.
         session: what the agent submitted.
         space: the available actions.
@@ -105,6 +107,7 @@ class LiveTrial:
         self._context = context
         self._log = log
         self._clock = clock
+        self.renew: Callable[[], None] = lambda: None
         self._cancel = CancelToken() if cancel is None else cancel
         self.session = session or SessionState(clock)
         self.machines = environment.machines
@@ -113,6 +116,7 @@ class LiveTrial:
         self.space = ActionSpace(task.kinds, context.vocabulary.actions or {}, groups=spec.groups)
         self._servers = task.tools if spec.has_tools else {}
         self._connections: ToolConnections | None = None
+        self._confirmer: Confirmer | None = None
         self._executor = ActionExecutor(self.space, self.machines, self.session)
         self._observer = Observer(self.machines)
         self._member = ""
@@ -170,6 +174,8 @@ class LiveTrial:
             LinkError: a machine failed.
             StoreError: the log cannot be written.
         """
+        if self._context.spec.actions.confirm:
+            self._confirmer = Confirmer(self._log.folder, self._clock, self.renew)
         shots = self._observer.take_screenshots(
             {role: self._settled(role) for role in self.machines}
         )
@@ -238,6 +244,7 @@ class LiveTrial:
             watch, action = Stopwatch(self._clock), given
             try:
                 action = self.space.resolve(given, self._marks.get(given.on or "", ()))
+                self._confirm(action)
                 result = self._executor.execute(action)
             except ActionError as exc:
                 return self._refuse(action, exc, details, tuple(met))
@@ -256,6 +263,23 @@ class LiveTrial:
             error = InvalidActionError("You chose no action.")
             return self._refuse(None, error, details, tuple(met), "no_action")
         return TurnReport(tuple(met))
+
+    def _confirm(self, action: Action) -> None:
+        """Wait for a person's approval if the run wants it; the time is charged to nobody.
+
+        Raises:
+            RefusedByPersonError: the person declined.
+            CancelledError: the trial was cancelled.
+        """
+        if self._confirmer is None:
+            return
+        start_s = self._clock.monotonic_s()
+        screens = {role: shot.digest for role, shot in self._observer.shots.items()}
+        fields = self.space.log_fields(action)
+        try:
+            self._confirmer.require_approval(dict(fields), screens)
+        finally:
+            self.budget.exclude(self._clock.monotonic_s() - start_s)
 
     def finished(self) -> tuple[GraphEvaluator, tuple[str, ...]]:
         """Return a finished copy of the graph, and the undone or broken nodes."""

@@ -30,6 +30,7 @@ class RunRequest(BaseModel):
         folder: absolute working folder of the command, and search path of the class.
         script: absolute path of an action file, for the agent ``script``.
         solution: which of a task's reference solutions the agent ``oracle`` plays.
+        replay: the run whose recorded actions the agent ``replay`` plays.
         model: name of the model, for the agent ``model``; from the environment by default.
         base_url: URL of the model's endpoint, without credentials; from the environment by default.
         extra_fields: additional fields of each request to the model.
@@ -63,6 +64,7 @@ class RunRequest(BaseModel):
     folder: _Path | None = None
     script: _Path | None = None
     solution: str = Field(default="", max_length=_NAME_CHARS)
+    replay: str = Field(default="", max_length=_NAME_CHARS)
     model: _Name | None = None
     base_url: _Path | None = None
     extra_fields: dict[str, JsonValue] | None = None

@@ -17,7 +17,17 @@ if TYPE_CHECKING:
     from controller.specification.request import RunRequest
 
 _SAME = (
-    *("suite", "agent", "model", "solution", "image_scale", "repeats", "retries", "parallel"),
+    *(
+        "suite",
+        "agent",
+        "model",
+        "solution",
+        "replay",
+        "image_scale",
+        "repeats",
+        "retries",
+        "parallel",
+    ),
     *("seed", "order", "fleet", "feedback", "recording_hz", "keep_end_state"),
 )
 _LIMITS = ("steps", "seconds", "tokens", "usd", "stalled_steps")
@@ -64,6 +74,7 @@ class RunForm(BaseModel):
     budget_tokens: Number = ""
     budget_usd: Number = ""
     budget_seconds: Number = ""
+    replay: Text = ""
     interface: Literal["gui", "tools", "both"] = "both"
     code: bool = False
     confirm: bool = False

@@ -315,7 +315,7 @@ def test_action_space_matches_the_documented_one() -> None:
         "desktop": {
             "click", "double_click", "triple_click", "right_click", "middle_click", "move",
             "mouse_down", "mouse_up", "drag", "drag_path", "scroll", "key", "key_down", "key_up",
-            "type_text", "open_app", "read_clipboard", "write_clipboard", "zoom",
+            "type_text", "open_app", "read_clipboard", "write_clipboard", "zoom", "run_python", "run_shell",
         },
         "phone": {
             "tap", "double_tap", "long_tap", "touch_down", "touch_up", "swipe", "swipe_direction",

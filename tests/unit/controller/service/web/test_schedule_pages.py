@@ -43,6 +43,7 @@ FULL = {
     "recording_hz": "2.5",
     "image_scale": "0.5",
     "solution": "other",
+    "replay": "latest",
     "limit_steps": "9",
     "limit_seconds": "30.5",
     "limit_tokens": "5000",
@@ -106,6 +107,7 @@ def test_form_has_all_options_of_the_command(browser: TestClient, context: ApiCo
     assert request.budget == BudgetSpec(tokens=1000, seconds=60.5)
     assert request.limits == LimitsSpec(steps=9, seconds=30.5, tokens=5000, stalled_steps=4)
     assert (request.interface, request.code, request.confirm) == ("gui", True, True)
+    assert request.replay == "latest"
     assert request.tags == ("files", "looks")
     assert (request.retries, request.keep_end_state) == (0, "failed")
     assert (request.feedback, request.recording_hz, request.trees) == ("hints", 2.5, True)
