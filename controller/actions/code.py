@@ -35,7 +35,7 @@ MAX_CODE_CHARS = 100_000
 MAX_SECONDS = 120.0
 MAX_INPUTS = 1000
 """Most input that one execution may request."""
-_START_S = 90.0
+_START_S = 200.0
 _OVERHEAD_S = 15.0
 _MAX_PICTURE_CHARS = 3_000_000
 _INPUTS: dict[str, Tool] = {

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from jupyter_client.blocking import BlockingKernelClient
     from jupyter_client.manager import KernelManager
 
-_START_S = 60.0
+_START_S = 150.0
 _INTERRUPT_S = 3.0
 _POLL_S = 0.05
+_FOLDERS = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
 _NO_INPUT = json.dumps({"error": "input() has nobody who answers"})
 
 
@@ -88,19 +89,21 @@ class Kernel:
         if self._manager is not None and self._client is not None and self._manager.is_alive():
             return self._client
         self.stop()
+        self._folder = tempfile.mkdtemp(prefix="mesocosm-kernel-")
+        before = dict(os.environ)
+        # Nothing of Jupyter's in the home folder; its library looks at these, too.
+        os.environ.update(dict.fromkeys(_FOLDERS, self._folder), PYTHONDONTWRITEBYTECODE="1")
+        try:
+            return self._start()
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+
+    def _start(self) -> BlockingKernelClient:
         try:
             from jupyter_client.manager import KernelManager
         except ImportError as exc:
             raise ProbeError("unsupported", f"this desktop has no Python kernel: {exc}") from exc
-        self._folder = tempfile.mkdtemp(prefix="mesocosm-kernel-")
-        env = {
-            **os.environ,
-            "IPYTHONDIR": self._folder,
-            "JUPYTER_CONFIG_DIR": self._folder,
-            "JUPYTER_DATA_DIR": self._folder,
-            "JUPYTER_RUNTIME_DIR": self._folder,
-            "PYTHONDONTWRITEBYTECODE": "1",
-        }
         # Its channels are sockets in a folder of the user, not ports of the desktop.
         manager = KernelManager(
             kernel_name="python3",
@@ -110,7 +113,7 @@ class Kernel:
         )
         try:
             manager.start_kernel(
-                env=env,
+                env=dict(os.environ),
                 cwd=os.getcwd(),
                 extra_arguments=["--HistoryManager.enabled=False"],
             )
