@@ -21,17 +21,20 @@ if TYPE_CHECKING:
     from controller.episode.episode import Episode as Episode
     from controller.models.usage import Usage as Usage
     from controller.observation.observer import Observation as Observation
+    from controller.observation.results import ActionResult as ActionResult
     from controller.programs import run_suite as run_suite
     from controller.protocol import Agent as Agent
     from controller.protocol import AgentContext as AgentContext
     from controller.protocol import Turn as Turn
     from controller.specification.episode import EpisodeSpec as EpisodeSpec
+    from controller.specification.run import ActionSpec as ActionSpec
     from controller.specification.run import ObservationSpec as ObservationSpec
     from controller.store.event_log import TrialLog as TrialLog
     from controller.store.report import Report as Report
     from controller.store.report import read_report as read_report
     from controller.wiring import open_fleet as open_fleet
     from controller.wiring import open_suite as open_suite
+    from evaluators.coordinates import ScreenPath as ScreenPath
     from evaluators.coordinates import ScreenX as ScreenX
     from evaluators.coordinates import ScreenY as ScreenY
     from evaluators.decorators import MachinePath as MachinePath

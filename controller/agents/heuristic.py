@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 MAX_ACTIONS = 25
 """Most actions on elements, so that a screen that keeps changing does not keep it busy."""
 _DESKTOP_APPS = ("Text Editor", "Terminal", "Calculator", "Settings", "LibreOffice Calc", "Firefox")
+_WINDOWS = frozenset({"frame", "dialog", "file chooser", "window", "desktop frame"})
+_INOPERABLE = _WINDOWS | {"panel", "label", "scroll pane", "tool bar", "menu bar", "status bar"}
+"""Roles of a desktop's elements that hold or describe others."""
+_FILE_NAME = re.compile(r"\b[\w-]+\.[a-z]{2,4}\b")
 _FILES = re.compile(r"\b(file|folder|document)s?\b", re.IGNORECASE)
 _TICK = re.compile(r"\b(tick|check|complete)", re.IGNORECASE)
 _QUOTED = re.compile(r"[\"“]([^\"”]{2,80})[\"”]")
@@ -113,6 +117,8 @@ class HeuristicAgent:
         else:
             found = [(at, n) for n in _DESKTOP_APPS if (at := self._folded.find(n.casefold())) >= 0]
             if match := _FILES.search(self._instruction):
+                if _FILE_NAME.search(self._instruction):
+                    found = [row for row in found if row[1] != "Text Editor"]  # the file opens it
                 found.append((match.start(), "Files"))
         for _, name in sorted(found):
             yield Action("open_app", role, {"name": name})
@@ -122,7 +128,10 @@ class HeuristicAgent:
 
     def _choices(self, trees: Mapping[str, Sequence[Element]]) -> Iterator[_Choice]:
         for role, elements in trees.items():
+            titles = {element.name for element in elements if element.role in _WINDOWS}
             for element in elements:
+                if element.role in _INOPERABLE or element.name.strip("[]") in titles:
+                    continue  # a title also names the window's button in the panel
                 score = self._score(element)
                 if score >= _LEAST_SCORE and self._key(role, element) not in self._tried:
                     yield _Choice(score, role, element)

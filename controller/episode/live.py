@@ -127,6 +127,11 @@ class LiveTrial:
         self.graph = GraphEvaluator(task.graph, self.runners)
         self.budget = Budget(task.limits, clock)
 
+    @property
+    def tools_offered(self) -> int:
+        """Number of tools that the agent is offered beside the screen."""
+        return sum(len(self.space.tools.get(name, ())) for name in self._servers)
+
     def open_tools(self) -> None:
         """Start the tool servers that the task offers, if the run offers tools to agents.
 

@@ -178,6 +178,7 @@ class TrialResult:
         disagreements: contradictions between guests and the appliance.
         started: whether the agent got its first observation.
         ended_by: name of the member in whose turn the trial ended; empty if it was in nobody's.
+        tools_offered: number of tools that agents were offered beside the screen.
     """
 
     task: str
@@ -198,6 +199,7 @@ class TrialResult:
     disagreements: tuple[Disagreement, ...] = ()
     started: bool = True
     ended_by: str = ""
+    tools_offered: int = 0
 
     @property
     def usage(self) -> Usage:
@@ -208,6 +210,11 @@ class TrialResult:
     def agent_seconds(self) -> float:
         """Time charged to all members."""
         return sum(share.agent_seconds for share in self.members.values())
+
+    @property
+    def tool_calls(self) -> int:
+        """Number of executed actions that called tools, of all members."""
+        return sum(share.tool_calls for share in self.members.values())
 
     @property
     def score(self) -> TrialScore:

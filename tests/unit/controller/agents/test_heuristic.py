@@ -35,13 +35,16 @@ def element(name: str, top: int, role: str = "push button", *states: str) -> Ele
 
 def test_it_opens_the_applications_that_the_instruction_names_in_order() -> None:
     one = agent("Look it up in the phone's Contacts, then open the file a.txt in the text editor.")
-    opened = [act(one) for _ in range(4)]
-    assert [(action.on, action.args.get("name")) for action in opened[:3]] == [
+    opened = [act(one) for _ in range(3)]
+    # A file is opened from its folder.
+    assert [(action.on, action.args.get("name")) for action in opened[:2]] == [
         ("desktop", "Files"),
-        ("desktop", "Text Editor"),
         ("phone", "Contacts"),
     ]
-    assert opened[3].do == "complete"
+    assert opened[2].do == "complete"
+    one = agent("Start the Calculator and the text editor.")
+    names = [act(one).args.get("name") for _ in range(2)]
+    assert names == ["Calculator", "Text Editor"]
 
 
 def test_it_acts_on_the_best_match_and_never_twice_on_the_same() -> None:
@@ -68,6 +71,17 @@ def test_icons_are_opened_by_two_clicks() -> None:
     one = agent("Open packing.txt.")
     act(one)
     assert act(one, desktop=[element("packing.txt", 0, "icon")]).do in {"double_click", "complete"}
+
+
+def test_windows_and_their_buttons_in_the_panel_are_no_targets() -> None:
+    one = agent("Read report.txt.")
+    tree = [
+        element("report.txt - gedit", 0, "frame"),
+        element("[report.txt - gedit]", 20, "toggle button"),
+        element("report.txt", 40, "label"),
+        element("report.txt", 60, "canvas"),
+    ]
+    assert [act(one, desktop=tree).args.get("y") for _ in range(2)] == [70, None]
 
 
 def test_a_screen_that_keeps_changing_does_not_keep_it_busy() -> None:

@@ -144,6 +144,7 @@ def test_tools_are_offered_beside_the_screen_and_return_their_text(
     assert [row.text for row in seen[2].results] == ["a", "b"]
     share = result.members["agent"]
     assert (share.tool_calls, share.distractor_calls, result.steps) == (3, 1, 4)
+    assert (result.tools_offered, result.tool_calls) == (10, 3)
 
 
 def test_picture_of_a_tool_is_returned(bench: Bench, task: Task) -> None:
