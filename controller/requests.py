@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from controller.agents.registry import specify_agent
+from controller.observation.suite_functions import SuiteFunctions
 from controller.planning import recipes_of, specify_run
 from controller.selection import choose_tasks, with_limits
 from controller.specification.agent import ModelClientSpec, without_credentials
 from controller.specification.model_choice import ModelChoice
-from controller.specification.run import ObservationSpec
 from controller.wiring import open_suite
 from evaluators.loading.suite import list_suites
 from foundation.clock import SYSTEM_CLOCK
@@ -135,6 +135,7 @@ def specify_request(
         run: the run's id; a new one by default.
 
     Raises:
+        UnknownNameError: the suite lacks a function that the observation names.
         UsageError: something it names does not exist, or the recording rate is not supported.
         SpecError: a file of the suite is invalid, or the script cannot be read.
         RequirementError: the model is unknown, or a package is missing.
@@ -142,6 +143,7 @@ def specify_request(
     _check_recording(request)
     suite, tasks = open_tasks(request)
     _check_solution(request, suite, tasks)
+    SuiteFunctions.of(suite.vocabulary).require(request.whole_observation)
     spec = specify_run(
         suite,
         _specify_agent(request),
@@ -150,7 +152,7 @@ def specify_request(
         retries=request.retries,
         seed=request.seed,
         order=request.order,
-        observation=ObservationSpec(trees=request.trees, feedback=request.feedback),
+        observation=request.whole_observation,
         limits=request.limits,
         budget=request.budget,
         recording_hz=request.recording_hz,

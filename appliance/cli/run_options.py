@@ -24,6 +24,13 @@ def _suites() -> list[str]:
     return known_suites(get_settings())
 
 
+def _observations() -> list[str]:
+    """Return the names of all observations, for completion."""
+    from controller.specification.presets import PRESETS
+
+    return [*PRESETS]
+
+
 Suite = Annotated[str, typer.Argument(help="Name or folder of a suite.", autocompletion=_suites)]
 Agent = Annotated[
     str,
@@ -115,6 +122,15 @@ Solution = Annotated[
 Model = Annotated[str | None, typer.Option("--model", help="Name of the model for --agent model.")]
 BaseUrl = Annotated[str | None, typer.Option("--base-url", help="API base URL for --agent model.")]
 Trees = Annotated[bool, typer.Option("--trees", help="Also give agents the accessibility trees.")]
+Observe = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--observe",
+        help="What agents see: screenshot, marks, tree, screenshot+tree, crab, or field=value; "
+        "repeatable; see docs/observation.md.",
+        autocompletion=_observations,
+    ),
+]
 Feedback = Annotated[
     Literal["none", "hints", "nodes"],
     typer.Option(help="Progress feedback for agents: none, hints, or all nodes."),

@@ -26,6 +26,7 @@ from appliance.cli.run_options import (
     MaxUsd,
     Model,
     ModelExtra,
+    Observe,
     Order,
     Parallel,
     PreflightOption,
@@ -103,6 +104,7 @@ def read_options(
     base_url: BaseUrl = None,
     model_extra: ModelExtra = None,
     image_scale: ImageScale = None,
+    observe: Observe = None,
     trees: Trees = False,
     feedback: Feedback = "none",
     record: Record = False,
@@ -117,9 +119,11 @@ def read_options(
     """Return the values of a request, with absolute paths: the service has its own working folder.
 
     Raises:
+        UnknownNameError: there is no such fleet or observation.
         UsageError: a value is invalid.
         RequirementError: recording needs a package that is not installed.
     """
+    from controller.specification.presets import parse_observation
     from controller.wiring import FLEETS
     from foundation.errors import UnknownNameError
     from provisioning.recording.recorder import check_recording
@@ -158,6 +162,7 @@ def read_options(
         "seed": seed,
         "order": order,
         "keep_end_state": keep_end_state,
+        "observation": parse_observation(observe or ()),
         "trees": trees,
         "feedback": feedback,
         "recording_hz": record_rate if record else 0.0,

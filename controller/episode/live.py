@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, cast
 
 from controller.actions.executor import ActionExecutor
 from controller.actions.session import SessionState
@@ -15,8 +16,10 @@ from controller.episode.result import Ending, Reason
 from controller.episode.side_effects import StateWatch
 from controller.episode.step import Evaluation
 from controller.episode.stopwatch import Stopwatch
+from controller.observation.composer import Composer
 from controller.observation.observer import Observation, Observer
-from controller.observation.settle import changed_ratio, settle_machine
+from controller.observation.settle import changed_ratio, observe_now, settle_machine
+from controller.observation.suite_functions import SuiteFunctions
 from evaluators.graph.evaluator import GraphEvaluator
 from evaluators.graph.feedback import explain, progress_lines
 from evaluators.graph.outcome import Verdict
@@ -26,7 +29,7 @@ from foundation.host_load import Patience
 from provisioning.protocols import EndWatching
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from controller.actions.space import Action
     from controller.episode.context import EventSink, RunContext
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from provisioning.lease import Environment
 
     Details = dict[str, object]
+    Points = Sequence[Sequence[int]]
 
 
 _LOG = logging.getLogger(__name__)
@@ -109,6 +113,12 @@ class LiveTrial:
         self.space = ActionSpace(task.kinds, context.vocabulary.actions or {})
         self._executor = ActionExecutor(self.space, self.machines, self.session)
         self._observer = Observer(self.machines)
+        self._composer = Composer(
+            self.machines,
+            context.spec.observation,
+            clock,
+            SuiteFunctions.of(context.vocabulary),
+        )
         self._member = ""
         self.watch = StateWatch(self.machines, clock)
         self.screens = ScreenWatch(self.machines, clock)
@@ -158,15 +168,33 @@ class LiveTrial:
             feedback: feedback on its last turn.
 
         Raises:
-            LinkError: a machine does not return its tree.
+            LinkClosedError: a machine is gone.
+            RequirementError: what finds marks is not installed.
             StoreError: the log cannot be written.
         """
-        machines = self.machines if self._context.spec.observation.trees else {}
-        trees = {role: machine.tree.elements() for role, machine in machines.items()}
-        if trees:
-            self._log.append("trees", n=self.budget.steps, trees=self._log.keep_trees(trees))
         shots = dict(self._observer.shots)
-        return Observation(self.budget.steps, shots, feedback, trees, self._progress())
+        seen = self._composer.compose(
+            Observation(self.budget.steps, shots, feedback, progress=self._progress())
+        )
+        if seen.trees:
+            self._log.append(
+                "trees",
+                n=self.budget.steps,
+                trees=self._log.keep_trees(seen.trees),
+                **({"faults": dict(seen.tree_faults)} if seen.tree_faults else {}),
+            )
+        if seen.marks:
+            self._log_marks(seen)
+        return seen
+
+    def _log_marks(self, seen: Observation) -> None:
+        """Log the marks that an agent sees, and how long each source took."""
+        marks = {role: [mark.to_json() for mark in row] for role, row in seen.marks.items()}
+        seconds = {
+            role: {source: round(value, 4) for source, value in row.items()}
+            for role, row in self._composer.seconds.items()
+        }
+        self._log.append("marks", n=self.budget.steps, marks=marks, seconds=seconds)
 
     def _progress(self) -> tuple[str, ...]:
         context = self._context
@@ -201,6 +229,8 @@ class LiveTrial:
         for action in map(self.space.understand, turn.actions):
             self._cancel.check()
             watch = Stopwatch(self._clock)
+            points = cast("Points", self.space.log_fields(action).get("points") or ())
+            self._composer.begin_step(action.on, self._observer.shots, points)
             try:
                 self._executor.execute(action)
             except ActionError as exc:
@@ -245,7 +275,7 @@ class LiveTrial:
     ) -> tuple[str, ...]:
         seconds = {"act": watch.lap()}
         before = {role: shot.frame for role, shot in self._observer.shots.items()}
-        settled = {} if action.on is None else {action.on: self._settled(action.on)}
+        settled = {} if action.on is None else {action.on: self._after_action(action.on)}
         seconds["settle"] = watch.lap()
         shots = self._observer.take_screenshots(settled)
         screens = self._log.keep(shots)
@@ -307,7 +337,15 @@ class LiveTrial:
         return self._settle(role).frame
 
     def _settle(self, role: str) -> Settled:
-        return settle_machine(self.machines[role], self._context.rule, self._clock)
+        watch = partial(self._composer.watch, role)
+        return settle_machine(self.machines[role], self._context.rule, self._clock, watch=watch)
+
+    def _after_action(self, role: str) -> Frame:
+        """Return a machine's screen after an action: settled, unless the run is in real time."""
+        if self._context.spec.observation.settle == "none":
+            watch = partial(self._composer.watch, role)
+            return observe_now(self.machines[role], watch=watch).frame
+        return self._settled(role)
 
     def _measure(self, seconds: Mapping[str, float]) -> None:
         context = self._context

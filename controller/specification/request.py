@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
+from controller.specification.observation import Feedback, ObservationSpec
 from controller.specification.run import BudgetSpec, KeepPolicy, LimitsSpec, Order
 from foundation.errors import UsageError
 
@@ -43,8 +44,9 @@ class RunRequest(BaseModel):
         seed: seed of all random choices.
         order: order in which trials start: as in the suite, or shuffled by the seed.
         keep_end_state: trials whose machines are kept in their final state.
-        trees: whether observations include accessibility trees.
-        feedback: feedback on progress that agents receive.
+        observation: what agents receive before they act.
+        trees: whether observations include accessibility trees, in addition to `observation`.
+        feedback: feedback on progress that agents receive; ``none`` for that of `observation`.
         recording_hz: frames per second of recordings; 0 disables recording.
         parallel: maximum number of concurrent trials, as memory allows.
         isolate: whether each trial runs in a process of its own.
@@ -73,13 +75,19 @@ class RunRequest(BaseModel):
     seed: int = Field(default=0, ge=0, le=2**63 - 1)
     order: Order = "suite"
     keep_end_state: KeepPolicy = "none"
+    observation: ObservationSpec = ObservationSpec()
     trees: bool = False
-    feedback: Literal["none", "hints", "nodes"] = "none"
+    feedback: Feedback = "none"
     recording_hz: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     parallel: int = Field(default=1, ge=1, le=1024)
     isolate: bool = False
     preflight: bool = True
     fleet: Literal["real", "fake"] = "real"
+
+    @property
+    def whole_observation(self) -> ObservationSpec:
+        """What agents receive, with `trees` and `feedback`."""
+        return self.observation.with_parts(trees=self.trees, feedback=self.feedback)
 
     @property
     def agent_label(self) -> str:

@@ -15,6 +15,7 @@ from controller.specification.agent import (
     model_name,
     require_unique,
 )
+from controller.specification.observation import ObservationSpec
 from foundation.errors import UsageError
 from foundation.files import digest_json
 
@@ -83,18 +84,6 @@ class TaskSpec(Record):
             if self.evaluators.get(name) != other.evaluators.get(name)
         ]
         return (*parts, *changed)
-
-
-class ObservationSpec(Record):
-    """What agents receive in addition to screenshots.
-
-    Attributes:
-        trees: whether they receive the machines' accessibility trees.
-        feedback: progress of the task: none, hints of unmet nodes, or all nodes.
-    """
-
-    trees: bool = False
-    feedback: Literal["none", "hints", "nodes"] = "none"
 
 
 class LimitsSpec(Record):
@@ -171,7 +160,7 @@ class RunSpec(Record):
         order: order in which trials start: that of the suite, or shuffled by the seed.
         evaluators: digest of the sources of all evaluators.
         action_space: digest of the actions that agents are offered.
-        observation: what agents receive in addition to screenshots.
+        observation: what agents receive before they act.
         limits: limits of every trial that replace those of the tasks.
         budget: limits for all attempts together, as originally requested.
         images: recipe digest of each kind of machine, if there is one.

@@ -11,7 +11,6 @@ from controller.planning import code_version
 from controller.registered.suites import known_suites, pin_suite
 from controller.specification.agent import MEMBER
 from controller.specification.episode import EpisodeSpec, TeamMember
-from controller.specification.run import ObservationSpec
 from controller.wiring import open_fleet, open_suite
 from foundation.errors import UnknownNameError
 from foundation.measures import record
@@ -70,7 +69,9 @@ class EpisodeFactory:
                 suite=suite.name,
                 members={MEMBER: TeamMember(AGENT)},
                 code=str(code_version()),
-                observation=ObservationSpec(trees=request.trees, feedback=request.feedback),
+                observation=request.observation.with_parts(
+                    trees=request.trees, feedback=request.feedback
+                ),
             ),
             vocabulary=suite.vocabulary,
             record=record,

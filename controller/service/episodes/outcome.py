@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
     from controller.episode.result import TrialResult
     from controller.episode.step import Evaluation, Step
+    from controller.observation.marks import Mark
     from controller.observation.observer import Observation
     from evaluators.graph.feedback import Feedback
-    from provisioning.protocols import Element
+    from provisioning.protocols import Element, Json
 
 
 class Fault(StrEnum):
@@ -87,6 +88,10 @@ class ObservationSummary:
     feedback: str
     trees: Mapping[str, Sequence[Element]]
     progress: tuple[str, ...]
+    marks: Mapping[str, Sequence[Mark]]
+    texts: Mapping[str, Sequence[str]]
+    tree_faults: Mapping[str, str]
+    found: Mapping[str, Mapping[str, Json]]
 
     @classmethod
     def of(cls, observation: Observation) -> ObservationSummary:
@@ -95,8 +100,17 @@ class ObservationSummary:
             role: Picture(shot.frame.shape[1], shot.frame.shape[0], shot.png, shot.digest)
             for role, shot in observation.shots.items()
         }
-        trees, progress = observation.trees, observation.progress
-        return cls(observation.step, pictures, observation.feedback, trees, progress)
+        return cls(
+            observation.step,
+            pictures,
+            observation.feedback,
+            observation.trees,
+            observation.progress,
+            observation.marks,
+            observation.texts,
+            observation.tree_faults,
+            observation.found,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BaseModel, Field
 
 from controller.service.api.errors import WrongValueError
+from controller.specification.presets import PRESETS
 from controller.specification.request import parse_request
 from foundation.errors import UsageError
 
@@ -35,6 +36,7 @@ class RunForm(BaseModel):
         tags: a task must have at least one of these; separated by spaces.
         limit_steps: limit of every trial, overriding its task's; so are the other ``limit_`` fields.
         budget_tokens: budget of all attempts together; so are the other ``budget_`` fields.
+        observe: name of an observation, such as ``marks``.
         trees: if checked, observations include accessibility trees.
         isolate: if checked, each trial runs in a process of its own.
         no_preflight: if checked, nothing is checked before machines are leased.
@@ -63,6 +65,7 @@ class RunForm(BaseModel):
     budget_tokens: Number = ""
     budget_usd: Number = ""
     budget_seconds: Number = ""
+    observe: Literal["", "screenshot", "marks", "tree", "screenshot+tree", "crab"] = ""
     trees: bool = False
     isolate: bool = False
     no_preflight: bool = False
@@ -79,6 +82,7 @@ class RunForm(BaseModel):
             "tags": self.tags.split(),
             "limits": self._filled(_LIMITS, "limit_"),
             "budget": self._filled(_BUDGET, "budget_"),
+            "observation": PRESETS[self.observe or "screenshot"],
             "trees": self.trees,
             "isolate": self.isolate,
             "preflight": not self.no_preflight,

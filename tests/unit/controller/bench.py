@@ -14,7 +14,7 @@ from controller.episode.trial import run_trial
 from controller.protocol import Turn
 from controller.specification.agent import MEMBER
 from controller.specification.episode import EpisodeSpec, TeamMember
-from controller.specification.run import ObservationSpec
+from controller.specification.observation import ObservationSpec
 from controller.store.event_log import TrialLog, read_events
 from evaluators.model.task import Task
 from foundation.cancel import CancelToken

@@ -281,11 +281,12 @@ def test_cancellation_ends_a_wait(episode: Episode, clock: FakeClock) -> None:
     assert (step.reason, clock.now_s() - before_s) == (Reason.CANCELLED, 5)
 
 
-def test_agent_context_has_exactly_four_fields() -> None:
+def test_agent_context_has_exactly_five_fields() -> None:
     assert {field.name for field in dataclasses.fields(AgentContext)} == {
         "instruction",
         "space",
         "seed",
+        "environments",
         "diary",
     }
 

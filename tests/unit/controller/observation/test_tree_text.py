@@ -3,12 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from controller.agents.model.elements import describe_elements
-from controller.agents.model.scaling import ScaledScreenshot
-from controller.observation.observer import Screenshot
+from controller.observation.pictures import Picture
+from controller.observation.tree_text import describe_elements
 from provisioning.protocols import Bounds, Element
 
-SCREEN = ScaledScreenshot(Screenshot(np.zeros((200, 320, 3), np.uint8), b"", ""), 0.5)
+SCREEN = Picture(np.zeros((200, 320, 3), np.uint8)).scaled(0.5)
 BOUNDS = Bounds(0, 0, 80, 20)
 SHOWN = {"enabled", "sensitive", "showing", "visible"}
 
