@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from foundation.errors import LinkClosedError, LinkError
-from provisioning.protocols import Bounds
+from provisioning.protocols import Bounds, TreeCaching
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +43,10 @@ def read_tree(machine: Machine) -> TreeReading:
         LinkClosedError: the machine is gone.
     """
     try:
-        return TreeReading(tuple(machine.tree.elements()))
+        tree = machine.tree
+        if isinstance(tree, TreeCaching):
+            return TreeReading(tuple(tree.recent_elements()))
+        return TreeReading(tuple(tree.elements()))
     except LinkClosedError:
         raise
     except LinkError as exc:
