@@ -26,18 +26,17 @@ CONTROLS = TWO_STATES | frozenset(
 )
 PARTS_OF_LISTS = frozenset(
     {
-        *(
-            "icon",
-            "list item",
-            "table cell",
-            "tree item",
-            "table column header",
-            "table row header",
-        ),
-        *("column header", "row header", "terminal", "editbar", "autocomplete", "push button menu"),
+        *("list item", "tree item", "terminal", "editbar", "autocomplete", "push button menu"),
     }
 )
 """Further roles that a person clicks or types into."""
+NAMED_PARTS = frozenset(
+    {
+        *("icon", "canvas", "table cell", "table column header", "table row header"),
+        *("column header", "row header"),
+    }
+)
+"""Roles that a person clicks if they have a name, and that else are parts of what is beside them."""
 TEXTS = frozenset(
     {
         *("label", "heading", "static", "paragraph", "caption", "tool tip", "info bar"),

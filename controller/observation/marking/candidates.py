@@ -53,14 +53,31 @@ def overlap(one: Bounds, other: Bounds) -> Bounds:
     )
 
 
-def covers(outer: Bounds, point: tuple[int, int]) -> bool:
-    """Return whether a point is in a box."""
-    return outer.left <= point[0] < outer.right and outer.top <= point[1] < outer.bottom
-
-
 def share_inside(inner: Bounds, outer: Bounds) -> float:
     """Return the share of a box that is in another one, 0 to 1."""
     return area_px(overlap(inner, outer)) / max(1, area_px(inner))
+
+
+def with_captions(found: Sequence[Candidate], icons: Sequence[Candidate]) -> list[Candidate]:
+    """Return candidates with icons added; an icon around a single text is one element with it.
+
+    Args:
+        found: candidates from other sources.
+        icons: candidates from the detector of icons.
+    """
+    kept = list(found)
+    for icon in icons:
+        inside = [
+            other
+            for other in kept
+            if other.source == "text" and share_inside(other.box, icon.box) > _SAME_RATIO
+        ]
+        if len(inside) == 1:
+            kept.remove(inside[0])
+            kept.append(replace(icon, name=inside[0].name))
+        elif not inside:
+            kept.append(icon)
+    return kept
 
 
 def without_overlaps(candidates: Iterable[Candidate]) -> list[Candidate]:
@@ -76,7 +93,7 @@ def without_overlaps(candidates: Iterable[Candidate]) -> list[Candidate]:
     for candidate in sorted(candidates, key=lambda each: area_px(each.box)):
         if any(_is_same(candidate.box, other.box) for other in kept):
             continue
-        box = _free_part(candidate.box, [other.box for other in kept])
+        box = free_part(candidate.box, [other.box for other in kept])
         if min(box.right - box.left, box.bottom - box.top) >= LEAST_SIDE_PX:
             kept.append(replace(candidate, box=box))
     return kept
@@ -87,22 +104,44 @@ def _is_same(one: Bounds, other: Bounds) -> bool:
     return common >= _SAME_RATIO * max(area_px(one), area_px(other))
 
 
-def _free_part(box: Bounds, others: Sequence[Bounds]) -> Bounds:
-    """Cut the parts of a box that others cover; each cut keeps the largest of the four sides."""
-    for other in others:
-        common = overlap(box, other)
-        if area_px(common) == 0:
-            continue
-        box = max(
-            (
-                replace(box, right=common.left),
-                replace(box, left=common.right),
-                replace(box, bottom=common.top),
-                replace(box, top=common.bottom),
-            ),
-            key=area_px,
-        )
-    return box
+def free_part(box: Bounds, others: Sequence[Bounds]) -> Bounds:
+    """Return a large part of a box that others do not cover; empty if there is none.
+
+    The others are cut off one by one or all together, whichever leaves more.
+
+    Args:
+        box: the box.
+        others: boxes that may overlap it.
+    """
+    parts = [common for other in others if area_px(common := overlap(box, other))]
+    if not parts:
+        return box
+    single = box
+    for part in parts:
+        single = _cut(single, part)
+    together = Bounds(
+        min(part.left for part in parts),
+        min(part.top for part in parts),
+        max(part.right for part in parts),
+        max(part.bottom for part in parts),
+    )
+    return max(single, _cut(box, together), key=area_px)
+
+
+def _cut(box: Bounds, other: Bounds) -> Bounds:
+    """Return the largest of the four parts of a box beside another one."""
+    common = overlap(box, other)
+    if area_px(common) == 0:
+        return box
+    return max(
+        (
+            replace(box, right=common.left),
+            replace(box, left=common.right),
+            replace(box, bottom=common.top),
+            replace(box, top=common.bottom),
+        ),
+        key=area_px,
+    )
 
 
 def in_reading_order(candidates: Iterable[Candidate]) -> list[Candidate]:

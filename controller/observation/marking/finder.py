@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from controller.observation.marking.candidates import without_overlaps
+from controller.observation.marking.candidates import with_captions, without_overlaps
 from controller.observation.marking.icons import IconReader
 from controller.observation.marking.numbering import Numbering
 from controller.observation.marking.text import TextReader
@@ -89,7 +89,7 @@ class MarkFinder:
             return [*found, *tree_candidates(elements, (width, height), stack)]
         if source == "text":
             return [*found, *self._text.find(frame, known)]
-        return [*found, *self._icons.find(frame, known)]
+        return with_captions(found, self._icons.find(frame, known))
 
 
 def _is_same(

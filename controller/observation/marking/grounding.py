@@ -73,8 +73,9 @@ class GroundingFinder:
         self._prompt = prompt
         self._box_threshold, self._text_threshold = box_threshold, text_threshold
 
-    def find(self, frame: Frame) -> Sequence[Bounds]:
+    def find(self, frame: Frame, scale: float = 1.0) -> Sequence[Bounds]:
         """Return the boxes, those with the highest score first, without duplicates."""
+        del scale  # the model finds icons of any size
         height, width = frame.shape[:2]
         image = np.ascontiguousarray(frame)
         inputs = self._processor(images=image, text=self._prompt, return_tensors="pt")

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     Frame = npt.NDArray[np.uint8]
 
 _KNOWN_SHARE = 0.5
+_ORNAMENTS = " .…·•:;|_-—'`\""
+"""Characters that engines read in handles, lines and shadows."""
+_CUT_PX = 4
 
 
 class TextReader:
@@ -51,13 +54,30 @@ class TextReader:
         Raises:
             RequirementError: the engine is not installed.
         """
-        return [
-            Candidate(piece.box, "text", piece.text, "text", is_control=False)
+        pieces = [
+            piece
             for piece in self._regions.update(painted_over(frame, known))
             if not any(share_inside(piece.box, box) > _KNOWN_SHARE for box in known)
+            and piece.text.strip(_ORNAMENTS)
+        ]
+        return [
+            Candidate(piece.box, "text", piece.text, "text", is_control=False)
+            for piece in _without_rests(pieces, known)
         ]
 
     def _read(self, frame: Frame) -> list[Piece]:
         if self._engine is None:
             self._engine = text_engine(self._name)
         return [Piece(line.bounds, line.text.strip()) for line in self._engine.read(frame)]
+
+
+def _without_rests(pieces: Sequence[Piece], known: Sequence[Bounds]) -> list[Piece]:
+    """Return texts, of those that a known element cuts in two only the longer half."""
+    rests = set()
+    for box in known:
+        beside = [piece for piece in pieces if box.top <= piece.box.center[1] < box.bottom]
+        left = [piece for piece in beside if abs(piece.box.right - box.left) <= _CUT_PX]
+        right = [piece for piece in beside if abs(piece.box.left - box.right) <= _CUT_PX]
+        if left and right:
+            rests.add(min(left[0], right[0], key=lambda piece: len(piece.text)))
+    return [piece for piece in pieces if piece not in rests]

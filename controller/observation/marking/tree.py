@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from controller.observation.marking.candidates import (
     LEAST_SIDE_PX,
     Candidate,
     area_px,
-    covers,
+    free_part,
     overlap,
     share_inside,
 )
 from controller.observation.marking.regions import around
 from controller.observation.roles import (
+    NAMED_PARTS,
     PARTS_OF_LISTS,
     TEXTS,
     described_states,
@@ -31,6 +33,11 @@ _NAME_CHARS = 200
 _LARGEST_SHARE = 0.5
 """A larger share of the screen is a surface, such as the desktop, unless text is typed into it."""
 _SAME_SHARE = 0.9
+_LEAST_SHOWN = 0.3
+"""Share of an element that must be visible."""
+_SHADOW_PX = 60
+_CELL_GAP_PX = 4
+_CELL = "table cell"
 _SURFACES = frozenset({"terminal", "text", "entry", "edittext", "editbar", "document text"})
 _MENUS = frozenset({"menu", "popup menu", "window"})
 _SHEETS = frozenset({"document spreadsheet"})
@@ -67,8 +74,11 @@ def tree_candidates(
     rows: list[Candidate] = []
     for index, node in enumerate(nodes):
         candidate = _candidate(index, node, nodes, screen)
-        if candidate is not None and _is_shown(index, candidate.box, layers):
-            rows.append(candidate)
+        if candidate is None:
+            continue
+        box = _shown_part(index, candidate.box, layers)
+        if area_px(box) >= _LEAST_SHOWN * area_px(candidate.box):
+            rows.append(replace(candidate, box=box))
     return rows
 
 
@@ -112,6 +122,7 @@ def _candidate(index: int, node: Node, nodes: Sequence[Node], screen: Bounds) ->
         return None
     if _is_part_of_control(element, node, nodes):
         return None
+    box = _with_icons(index, box, node, nodes)
     name = element.name.strip() or " ".join(_names_below(index, node, nodes))
     states = frozenset(described_states(element))
     return Candidate(box, element.role, name[:_NAME_CHARS], "tree", states, operates)
@@ -122,7 +133,9 @@ def _clips(node: Node) -> bool:
 
 
 def _operates(element: Element) -> bool:
-    return is_control(element) or kind_of(element) in PARTS_OF_LISTS
+    kind = kind_of(element)
+    is_named_part = kind in NAMED_PARTS and bool(element.name.strip())
+    return is_control(element) or kind in PARTS_OF_LISTS or is_named_part
 
 
 def _is_surface(element: Element, box: Bounds, screen: Bounds) -> bool:
@@ -147,11 +160,31 @@ def _is_part_of_control(element: Element, node: Node, nodes: Sequence[Node]) -> 
         outer = nodes[place].element
         if not _operates(outer) or kind_of(outer) == "menu":
             continue
-        if not _operates(element):
+        if not is_control(element) and kind_of(element) not in PARTS_OF_LISTS:
             return share_inside(element.bounds, outer.bounds) > _SAME_SHARE
         is_same = share_inside(outer.bounds, element.bounds) > _SAME_SHARE
         return is_same and bool(outer.name.strip() or not element.name.strip())
     return False
+
+
+def _with_icons(index: int, box: Bounds, node: Node, nodes: Sequence[Node]) -> Bounds:
+    """Extend a cell's box to the cells without a name to its left, which show its icon."""
+    if kind_of(node.element) != _CELL:
+        return box
+    for place in range(index - 1, -1, -1):
+        other = nodes[place].element
+        is_beside = (
+            kind_of(other) == _CELL
+            and not other.name.strip()
+            and other.depth == node.element.depth
+            and (other.bounds.top, other.bounds.bottom)
+            == (node.element.bounds.top, node.element.bounds.bottom)
+            and 0 <= box.left - other.bounds.right <= _CELL_GAP_PX
+        )
+        if not is_beside:
+            break
+        box = around(box, other.bounds)
+    return box
 
 
 def _names_below(index: int, node: Node, nodes: Sequence[Node]) -> Iterator[str]:
@@ -201,14 +234,29 @@ def _layers(nodes: Sequence[Node], screen: Bounds, stack: Sequence[Bounds]) -> l
 
 
 def _content_box(index: int, node: Node, nodes: Sequence[Node]) -> Bounds | None:
-    """Return the box around an element's children: windows report their shadows as their own."""
+    """Return what a window or menu hides: the box around its children, without its shadow."""
     box: Bounds | None = None
     place = index + 1
     while place < node.end:
         bounds = nodes[place].element.bounds
         box = bounds if box is None else around(box, bounds)
         place = nodes[place].end
-    return box
+    if node.above:
+        return box
+    # Some programs report only a part of their windows.
+    own = node.element.bounds
+    return box if box is not None and _is_inset(box, own) else own
+
+
+def _is_inset(box: Bounds, outer: Bounds) -> bool:
+    """Return whether a box has the size of another one without a shadow."""
+    gaps = (
+        box.left - outer.left,
+        box.top - outer.top,
+        outer.right - box.right,
+        outer.bottom - box.bottom,
+    )
+    return all(abs(gap) <= _SHADOW_PX for gap in gaps)
 
 
 def _level(element: Element, box: Bounds, screen: Bounds, stack: Sequence[Bounds]) -> int:
@@ -229,10 +277,10 @@ def _likeness(one: Bounds, other: Bounds) -> float:
     return ratio if ratio > _LARGEST_SHARE else 0.0
 
 
-def _is_shown(index: int, box: Bounds, layers: Sequence[_Layer]) -> bool:
+def _shown_part(index: int, box: Bounds, layers: Sequence[_Layer]) -> Bounds:
+    """Return the largest part of an element's box that nothing above it hides."""
     own = max((row.level for row in layers if row.first <= index < row.end), default=0)
-    return not any(
-        layer.level > own and covers(layer.box, box.center)
-        for layer in layers
-        if not layer.first <= index < layer.end
-    )
+    hiding = [
+        layer.box for layer in layers if layer.level > own and not layer.first <= index < layer.end
+    ]
+    return free_part(box, hiding)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 REGISTRY = "org.a11y.atspi.Registry"
 OBJECT = DBusAddress("/app", None, "org.a11y.atspi.Event.Object")
-assert daemon
+assert callable(daemon)
 
 
 class Registry:
