@@ -24,6 +24,8 @@ _HUE_STEP = 0.381966
 _FONT_PX = 12
 _LARGE_FONT_PX = 26
 _LARGE_SCREEN_PX = 1600
+_LONG_RATIO = 6
+"""A box is long if so many labels fit in it."""
 _CLICK_COLOR = (255, 0, 80)
 _CLICK_RADIUS_PX = 14
 
@@ -49,13 +51,17 @@ def draw_marks(frame: Frame, marks: Sequence[Mark]) -> Frame:
 
 
 def _label(canvas: ImageDraw.ImageDraw, mark: Mark, font: Any, size_px: tuple[int, int]) -> None:  # noqa: ANN401 - Pillow has two classes of fonts
-    """Draw a number in the upper left corner of a box, or above a box that it would cover."""
+    """Draw a number above a small box, at the right end of a long one, else in the upper left corner.
+
+    The left end of a long box usually has an icon, or a mark that tells whether it is checked.
+    """
     text, box = str(mark.id), mark.box_px
     left, top, right, bottom = canvas.textbbox((0, 0), text, font=font)
     width, height = int(right - left) + 3, int(bottom - top) + 3
     is_small = width > (box.right - box.left) // 2 or height > (box.bottom - box.top) * 2 // 3
     y = box.top - height if is_small and box.top >= height else box.top
-    x = max(0, min(box.left, size_px[0] - width))
+    is_long = box.right - box.left >= _LONG_RATIO * width
+    x = max(0, min(box.right - width if is_long else box.left, size_px[0] - width))
     color = _color(mark.id)
     canvas.rectangle((x, y, x + width - 1, y + height - 1), fill=color)
     ink = (0, 0, 0) if sum(color) > 380 else (255, 255, 255)  # noqa: PLR2004 - half of the brightness
