@@ -120,6 +120,7 @@ def model_choice(request: RunRequest) -> ModelChoice:
         base_url=request.base_url or None,
         extra=request.extra_fields,
         image_scale=request.image_scale,
+        history=request.history,
     )
 
 

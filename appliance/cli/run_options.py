@@ -59,6 +59,20 @@ MaxSteps = Annotated[
     int | None,
     typer.Option("--max-steps", min=1, help="Actions per trial; overrides the task's limit."),
 ]
+MaxTurns = Annotated[
+    int | None,
+    typer.Option(
+        "--max-turns", min=1, help="Replies of the agent per trial, whatever their actions."
+    ),
+]
+History = Annotated[
+    int | None,
+    typer.Option("--history", min=1, help="Past turns in each request, for --agent model."),
+]
+Profile = Annotated[
+    Literal["", "crab"],
+    typer.Option(help="Observation, history and limits of a published benchmark: crab."),
+]
 TimeLimit = Annotated[
     float | None,
     typer.Option(

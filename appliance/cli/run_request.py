@@ -18,11 +18,13 @@ from appliance.cli.run_options import (
     BudgetUsd,
     Feedback,
     FleetOption,
+    History,
     ImageScale,
     Isolate,
     KeepEndState,
     MaxSteps,
     MaxTokens,
+    MaxTurns,
     MaxUsd,
     Model,
     ModelExtra,
@@ -30,6 +32,7 @@ from appliance.cli.run_options import (
     Order,
     Parallel,
     PreflightOption,
+    Profile,
     Record,
     RecordRate,
     Repeats,
@@ -90,6 +93,7 @@ def read_options(
     task: Tasks = None,
     tag: Tags = None,
     max_steps: MaxSteps = None,
+    max_turns: MaxTurns = None,
     time_limit: TimeLimit = None,
     max_tokens_per_trial: MaxTokens = None,
     max_usd_per_trial: MaxUsd = None,
@@ -104,6 +108,8 @@ def read_options(
     base_url: BaseUrl = None,
     model_extra: ModelExtra = None,
     image_scale: ImageScale = None,
+    history: History = None,
+    profile: Profile = "",
     observe: Observe = None,
     trees: Trees = False,
     feedback: Feedback = "none",
@@ -123,7 +129,7 @@ def read_options(
         UsageError: a value is invalid.
         RequirementError: recording needs a package that is not installed.
     """
-    from controller.specification.presets import parse_observation
+    from controller.specification.presets import PROFILES, parse_observation
     from controller.wiring import FLEETS
     from foundation.errors import UnknownNameError
     from provisioning.recording.recorder import check_recording
@@ -132,6 +138,7 @@ def read_options(
         check_recording(record_rate)
     if fleet not in FLEETS:
         raise UnknownNameError.of("fleet", fleet, FLEETS)
+    chosen = PROFILES[profile]
     has_code = agent_command is not None or ":" in agent
     return {
         "suite": _absolute_suite(suite),
@@ -144,10 +151,12 @@ def read_options(
         "base_url": base_url or None,
         "extra_fields": json_object(model_extra),
         "image_scale": image_scale,
+        "history": chosen.history if history is None else history,
         "tasks": tuple(task or ()),
         "tags": tuple(tag or ()),
         "limits": {
             "steps": max_steps,
+            "turns": chosen.turns if max_turns is None else max_turns,
             "seconds": time_limit,
             "tokens": max_tokens_per_trial,
             "usd": max_usd_per_trial,
@@ -162,7 +171,7 @@ def read_options(
         "seed": seed,
         "order": order,
         "keep_end_state": keep_end_state,
-        "observation": parse_observation(observe or ()),
+        "observation": parse_observation([*chosen.observe, *(observe or ())]),
         "trees": trees,
         "feedback": feedback,
         "recording_hz": record_rate if record else 0.0,

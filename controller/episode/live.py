@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
@@ -206,7 +206,7 @@ class LiveTrial:
         return Observation(self.budget.steps, dict(self._observer.shots))
 
     def take(self, turn: Turn, agent_s: float, member: str) -> TurnReport:
-        """Execute a turn.
+        """Execute a turn, which ends the trial if it was the last that the limits allow.
 
         Args:
             turn: a member's turn.
@@ -218,6 +218,12 @@ class LiveTrial:
             CancelledError: the trial was cancelled.
             StoreError: the log cannot be written.
         """
+        report = self._take(turn, agent_s, member)
+        if report.ending is None and (ending := self.budget.last_turn()) is not None:
+            return replace(report, ending=ending)
+        return report
+
+    def _take(self, turn: Turn, agent_s: float, member: str) -> TurnReport:
         self._member = member
         details: Details = {
             "note": turn.note,

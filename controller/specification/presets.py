@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -33,6 +34,25 @@ PRESETS = {
     ),
 }
 """Observations by name; ``screenshot`` is what every run has by default."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What a published benchmark lets agents see and remember, and how long they may take.
+
+    Attributes:
+        observe: options of `parse_observation`.
+        history: turns in each request to a model, with the present one; None for the usual number.
+        turns: limit of turns; None for that of the task.
+    """
+
+    observe: tuple[str, ...] = ()
+    history: int | None = None
+    turns: int | None = None
+
+
+PROFILES = {"": Profile(), "crab": Profile(("crab",), history=3, turns=15)}
+"""Profiles by name; the first changes nothing. Source: CRAB, arXiv 2407.01511, section 5.1."""
 
 
 def parse_observation(options: Iterable[str]) -> ObservationSpec:

@@ -35,6 +35,7 @@ class RunRequest(BaseModel):
         base_url: URL of the model's endpoint, without credentials; from the environment by default.
         extra_fields: additional fields of each request to the model.
         image_scale: factor by which screenshots are scaled down for the model.
+        history: number of past turns that each request to the model includes.
         tasks: task ids or patterns of ids; all tasks by default.
         tags: a task must have at least one of these.
         limits: limits of every trial; override those of its task.
@@ -66,6 +67,7 @@ class RunRequest(BaseModel):
     base_url: _Path | None = None
     extra_fields: dict[str, JsonValue] | None = None
     image_scale: float | None = Field(default=None, ge=0.1, le=1)
+    history: int | None = Field(default=None, ge=1, le=1000)
     tasks: Annotated[tuple[_Name, ...], Field(max_length=_MAX_TASKS)] = ()
     tags: Annotated[tuple[_Name, ...], Field(max_length=_MAX_TASKS)] = ()
     limits: LimitsSpec = LimitsSpec()

@@ -91,6 +91,7 @@ class LimitsSpec(Record):
 
     Attributes:
         steps: executed actions.
+        turns: replies of agents, each of which may have several actions.
         seconds: the agent's time.
         tokens: tokens of the model, in both directions.
         usd: price of the model's tokens, US dollars.
@@ -100,6 +101,7 @@ class LimitsSpec(Record):
     seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     tokens: int | None = Field(default=None, ge=1)
     usd: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    turns: int | None = Field(default=None, ge=1, exclude_if=lambda value: value is None)
 
 
 class BudgetSpec(Record):

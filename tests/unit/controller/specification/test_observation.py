@@ -1,14 +1,25 @@
 from __future__ import annotations
 
 import typing
+from typing import TYPE_CHECKING
 
 import pytest
 
+from appliance.cli.run_request import read_options
 from controller.service.web.run_form import RunForm
 from controller.specification.observation import MarksSpec, ObservationSpec, TreeTextSpec, VideoSpec
-from controller.specification.presets import PRESETS, fields, parse_observation
-from controller.specification.request import RunRequest
+from controller.specification.presets import (
+    PRESETS,
+    PROFILES,
+    Profile,
+    fields,
+    parse_observation,
+)
+from controller.specification.request import RunRequest, parse_request
 from foundation.errors import UnknownNameError, UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_defaults_are_screenshots_alone_and_write_what_old_runs_wrote() -> None:
@@ -79,3 +90,18 @@ def test_a_request_adds_trees_and_feedback_to_its_observation() -> None:
 def test_the_page_offers_every_preset() -> None:
     offered = typing.get_args(RunForm.model_fields["observe"].annotation)
     assert {*offered} - {""} == PRESETS.keys()
+
+
+def test_the_profile_crab_keeps_two_past_turns_and_allows_fifteen(tmp_path: Path) -> None:
+    values = read_options(str(tmp_path), profile="crab", fleet="fake")
+    request = parse_request(values)
+    assert request.observation == PRESETS["crab"]
+    assert (request.history, request.limits.turns, request.limits.steps) == (3, 15, None)
+    own = parse_request(
+        read_options(
+            str(tmp_path), profile="crab", fleet="fake", max_turns=4, history=9,
+            observe=["image.format=webp"],
+        )
+    )  # fmt: skip
+    assert (own.history, own.limits.turns, own.observation.image.format) == (9, 4, "webp")
+    assert PROFILES[""] == Profile()
