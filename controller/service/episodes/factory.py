@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from controller.episode.context import RunContext
 from controller.episode.episode import Episode
+from controller.observation.suite_functions import SuiteFunctions
 from controller.planning import code_version
 from controller.registered.suites import known_suites, pin_suite
 from controller.specification.agent import MEMBER
@@ -49,10 +50,12 @@ class EpisodeFactory:
         """Return the task that a request names.
 
         Raises:
-            UnknownNameError: there is no such suite or task.
+            UnknownNameError: there is no such suite, task or function for observations.
             SpecError: a file of the suite is invalid.
         """
-        return self._suite(request.suite).task(request.task)
+        suite = self._suite(request.suite)
+        SuiteFunctions.of(suite.vocabulary).require(request.observation)
+        return suite.task(request.task)
 
     def make(self, request: EpisodeRequest, cancel: CancelToken) -> tuple[Episode, Task]:
         """Return a new episode and its task.
