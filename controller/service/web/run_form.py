@@ -18,10 +18,20 @@ if TYPE_CHECKING:
     from controller.specification.request import RunRequest
 
 _SAME = (
-    *("suite", "agent", "model", "solution", "image_scale", "repeats", "retries", "parallel"),
+    *(
+        "suite",
+        "agent",
+        "model",
+        "solution",
+        "image_scale",
+        "history",
+        "repeats",
+        "retries",
+        "parallel",
+    ),
     *("seed", "order", "fleet", "feedback", "recording_hz", "keep_end_state"),
 )
-_LIMITS = ("steps", "seconds", "tokens", "usd")
+_LIMITS = ("steps", "turns", "seconds", "tokens", "usd")
 _BUDGET = ("tokens", "usd", "seconds")
 
 Text = Annotated[str, Field(max_length=200)]
@@ -36,7 +46,7 @@ class RunForm(BaseModel):
         tags: a task must have at least one of these; separated by spaces.
         limit_steps: limit of every trial, overriding its task's; so are the other ``limit_`` fields.
         budget_tokens: budget of all attempts together; so are the other ``budget_`` fields.
-        observe: name of an observation, such as ``marks``.
+        observation: name of an observation, such as ``marks``.
         trees: if checked, observations include accessibility trees.
         isolate: if checked, each trial runs in a process of its own.
         no_preflight: if checked, nothing is checked before machines are leased.
@@ -47,6 +57,7 @@ class RunForm(BaseModel):
     model: Text = ""
     solution: Text = ""
     image_scale: Number = ""
+    history: Number = ""
     tasks: str = Field(default="", max_length=20_000)
     tags: str = Field(default="", max_length=20_000)
     repeats: Number = ""
@@ -59,13 +70,14 @@ class RunForm(BaseModel):
     recording_hz: Number = ""
     keep_end_state: Literal["", "none", "failed", "all"] = ""
     limit_steps: Number = ""
+    limit_turns: Number = ""
     limit_seconds: Number = ""
     limit_tokens: Number = ""
     limit_usd: Number = ""
     budget_tokens: Number = ""
     budget_usd: Number = ""
     budget_seconds: Number = ""
-    observe: Literal["", "screenshot", "marks", "tree", "screenshot+tree", "crab"] = ""
+    observation: Literal["", "screenshot", "marks", "tree", "screenshot+tree", "crab"] = ""
     trees: bool = False
     isolate: bool = False
     no_preflight: bool = False
@@ -82,7 +94,7 @@ class RunForm(BaseModel):
             "tags": self.tags.split(),
             "limits": self._filled(_LIMITS, "limit_"),
             "budget": self._filled(_BUDGET, "budget_"),
-            "observation": PRESETS[self.observe or "screenshot"],
+            "observation": PRESETS[self.observation or "screenshot"],
             "trees": self.trees,
             "isolate": self.isolate,
             "preflight": not self.no_preflight,

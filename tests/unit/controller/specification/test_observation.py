@@ -88,7 +88,7 @@ def test_a_request_adds_trees_and_feedback_to_its_observation() -> None:
 
 
 def test_the_page_offers_every_preset() -> None:
-    offered = typing.get_args(RunForm.model_fields["observe"].annotation)
+    offered = typing.get_args(RunForm.model_fields["observation"].annotation)
     assert {*offered} - {""} == PRESETS.keys()
 
 

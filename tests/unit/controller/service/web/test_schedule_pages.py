@@ -12,6 +12,7 @@ from controller.service.registered_use import pin
 from controller.service.schedules.definition import Event, Interval, Mail, Missed, Webhook
 from controller.service.state.tokens import Role
 from controller.service.web.run_form import RunForm
+from controller.specification.presets import PRESETS
 from controller.specification.request import RunRequest
 from controller.specification.run import BudgetSpec, LimitsSpec
 from foundation.settings import get_settings
@@ -43,7 +44,10 @@ FULL = {
     "recording_hz": "2.5",
     "image_scale": "0.5",
     "solution": "other",
+    "history": "3",
+    "observation": "marks",
     "limit_steps": "9",
+    "limit_turns": "7",
     "limit_seconds": "30.5",
     "limit_tokens": "5000",
     "limit_usd": "",
@@ -100,10 +104,11 @@ def test_form_has_all_options_of_the_command(browser: TestClient, context: ApiCo
     assert (request.repeats, request.parallel, request.seed) == (3, 4, 7)
     assert (request.order, request.fleet, request.model) == ("shuffled", "fake", None)
     assert request.budget == BudgetSpec(tokens=1000, seconds=60.5)
-    assert request.limits == LimitsSpec(steps=9, seconds=30.5, tokens=5000)
+    assert request.limits == LimitsSpec(steps=9, turns=7, seconds=30.5, tokens=5000)
     assert request.tags == ("files", "looks")
     assert (request.retries, request.keep_end_state) == (0, "failed")
     assert (request.feedback, request.recording_hz, request.trees) == ("hints", 2.5, True)
+    assert (request.history, request.observation) == (3, PRESETS["marks"])
     assert (request.image_scale, request.solution, request.preflight) == (0.5, "other", False)
 
 
