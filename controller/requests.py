@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from controller.agents.registry import specify_agent
-from controller.observation.suite_functions import SuiteFunctions
+from controller.observation.requirements import require_observation
 from controller.planning import recipes_of, specify_run
 from controller.selection import choose_tasks, with_limits
 from controller.specification.agent import ModelClientSpec, without_credentials
@@ -144,7 +144,7 @@ def specify_request(
     _check_recording(request)
     suite, tasks = open_tasks(request)
     _check_solution(request, suite, tasks)
-    SuiteFunctions.of(suite.vocabulary).require(request.whole_observation)
+    require_observation(request.whole_observation, suite.vocabulary)
     spec = specify_run(
         suite,
         _specify_agent(request),

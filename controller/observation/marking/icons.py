@@ -132,11 +132,11 @@ class IconReader:
 
     def _read(self, frame: Frame) -> list[Piece]:
         if self._finder is None:
-            self._finder = _icon_finder(self._spec)
+            self._finder = icon_finder(self._spec)
         return [Piece(box) for box in self._finder.find(frame, self._scale)]
 
 
-def _icon_finder(spec: MarksSpec) -> IconFinder:
+def icon_finder(spec: MarksSpec) -> IconFinder:
     """Return the detector that a specification names, created at the first call.
 
     Raises:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from controller.episode.context import RunContext
 from controller.episode.episode import Episode
-from controller.observation.suite_functions import SuiteFunctions
+from controller.observation.requirements import require_observation
 from controller.planning import code_version
 from controller.registered.suites import known_suites, pin_suite
 from controller.specification.agent import MEMBER
@@ -51,10 +51,11 @@ class EpisodeFactory:
 
         Raises:
             UnknownNameError: there is no such suite, task or function for observations.
+            RequirementError: something that the observation needs is missing.
             SpecError: a file of the suite is invalid.
         """
         suite = self._suite(request.suite)
-        SuiteFunctions.of(suite.vocabulary).require(request.observation)
+        require_observation(request.observation, suite.vocabulary)
         return suite.task(request.task)
 
     def make(self, request: EpisodeRequest, cancel: CancelToken) -> tuple[Episode, Task]:
