@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from controller.selection import with_limits
 from controller.specification.agent import Member
+from controller.specification.observation import ObservationSpec
 from controller.specification.run import (
     ActionSpec,
     BudgetSpec,
     CodeSpec,
     LimitsSpec,
-    ObservationSpec,
     RunSpec,
     SuiteSpec,
     TaskSpec,

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from controller.agents.registry import specify_agent
+from controller.observation.requirements import require_observation
 from controller.planning import recipes_of, specify_run
 from controller.selection import choose_tasks, with_limits
 from controller.specification.agent import HeuristicSpec, ModelClientSpec, without_credentials
 from controller.specification.model_choice import ModelChoice
-from controller.specification.run import ActionSpec, ObservationSpec
+from controller.specification.run import ActionSpec
 from controller.wiring import open_suite
 from evaluators.loading.suite import list_suites
 from foundation.clock import SYSTEM_CLOCK
@@ -120,6 +121,7 @@ def model_choice(request: RunRequest) -> ModelChoice:
         base_url=request.base_url or None,
         extra=request.extra_fields,
         image_scale=request.image_scale,
+        history=request.history,
     )
 
 
@@ -135,6 +137,7 @@ def specify_request(
         run: the run's id; a new one by default.
 
     Raises:
+        UnknownNameError: the suite lacks a function that the observation names.
         UsageError: something it names does not exist, or the recording rate is not supported.
         SpecError: a file of the suite is invalid, or the script cannot be read.
         RequirementError: the model is unknown, or a package is missing.
@@ -143,6 +146,7 @@ def specify_request(
     suite, tasks = open_tasks(request)
     _check_solution(request, suite, tasks)
     agent = _specify_agent(request)
+    require_observation(request.whole_observation, suite.vocabulary)
     spec = specify_run(
         suite,
         agent,
@@ -151,8 +155,8 @@ def specify_request(
         retries=request.retries,
         seed=request.seed,
         order=request.order,
-        observation=ObservationSpec(
-            trees=request.trees or isinstance(agent, HeuristicSpec), feedback=request.feedback
+        observation=request.whole_observation.with_parts(
+            trees=isinstance(agent, HeuristicSpec), feedback="none"
         ),
         actions=ActionSpec(interface=request.interface, code=request.code, confirm=request.confirm),
         limits=request.limits,

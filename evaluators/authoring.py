@@ -10,6 +10,9 @@ MODULE = "mesocosm"
 
 MODULES = {
     "SessionState": "controller.actions.session",
+    "Mark": "controller.observation.marks",
+    "Prompted": "controller.observation.suite_functions",
+    "Sight": "controller.observation.suite_functions",
     "put_file": "controller.actions.setup_files",
     "Action": "controller.actions.space",
     "AgentDriver": "controller.agents.driver",
@@ -28,7 +31,7 @@ MODULES = {
     "open_suite": "controller.wiring",
     "ActionSpec": "controller.specification.run",
     "EpisodeSpec": "controller.specification.episode",
-    "ObservationSpec": "controller.specification.run",
+    "ObservationSpec": "controller.specification.observation",
     "TrialLog": "controller.store.event_log",
     "SYSTEM_CLOCK": "foundation.clock",
     "ScreenPath": "evaluators.coordinates",
@@ -37,7 +40,9 @@ MODULES = {
     "MachinePath": "evaluators.decorators",
     "action": "evaluators.decorators",
     "evaluator": "evaluators.decorators",
+    "observation": "evaluators.decorators",
     "setup": "evaluators.decorators",
+    "visual_prompt": "evaluators.decorators",
     "is_absent": "evaluators.desktop.reading",
     "is_file": "evaluators.desktop.reading",
     "is_folder": "evaluators.desktop.reading",
@@ -63,6 +68,8 @@ MODULES = {
     "ModelUnavailableError": "foundation.errors",
     "get_settings": "foundation.settings",
     "Guest": "provisioning.probe.guest",
+    "Bounds": "provisioning.protocols",
+    "Element": "provisioning.protocols",
     "Machine": "provisioning.protocols",
     "ResourceSpec": "provisioning.resource",
 }

@@ -1,4 +1,4 @@
-"""Mark plain functions as evaluators, actions or setup operations.
+"""Mark plain functions as evaluators, actions, setup operations or parts of observations.
 
 This file is shipped into guests with the desktop evaluators: standard library only, Python 3.9.
 A mark does not change the function and does not register it anywhere; `collect` returns the marked
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound="Callable[..., Any]")
 
 MARK = "__mesocosm_mark__"
-KINDS = ("evaluator", "action", "setup")
+KINDS = ("evaluator", "action", "setup", "observation", "visual_prompt")
 PLACES = ("desktop", "phone", "session", "documents", "vision")
 
 GROUPS = ("gui", "code")
@@ -32,7 +32,7 @@ class Mark(NamedTuple):
     """The mark of a function.
 
     Attributes:
-        kind: ``evaluator``, ``action`` or ``setup``.
+        kind: one of `KINDS`.
         name: name for task files and agents, which is the function's name.
         on: one of `PLACES`.
         function: the function itself.
@@ -90,6 +90,35 @@ def setup(*, on: str) -> Callable[[F], F]:
         ValueError: the place is unknown, or the function has no docstring.
     """
     return _marker("setup", on)
+
+
+def observation(*, on: str) -> Callable[[F], F]:
+    """Mark a function that returns something that agents see besides the screen, as JSON.
+
+    It is called with the machine before each turn, if the run's observation names it.
+
+    Args:
+        on: ``desktop`` or ``phone``.
+
+    Raises:
+        ValueError: the place is unknown, or the function has no docstring.
+    """
+    return _marker("observation", on)
+
+
+def visual_prompt(*, on: str) -> Callable[[F], F]:
+    """Mark a function that makes the picture that agents see, and its marks.
+
+    It is called with a `Sight` before each turn, if the run's observation names it, and returns a
+    `Prompted`.
+
+    Args:
+        on: ``desktop`` or ``phone``.
+
+    Raises:
+        ValueError: the place is unknown, or the function has no docstring.
+    """
+    return _marker("visual_prompt", on)
 
 
 def mark_of(thing: object) -> Mark | None:

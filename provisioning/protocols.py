@@ -538,6 +538,15 @@ class Tree(Protocol):
         ...
 
 
+@runtime_checkable
+class TreeCaching(Protocol):
+    """Trees whose machine notes whether they have changed."""
+
+    def recent_elements(self) -> Sequence[Element]:
+        """Return the visible elements in document order, read again only if they may have changed."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Search:
     """Result of a search in a tree.

@@ -24,6 +24,13 @@ def _suites() -> list[str]:
     return known_suites(get_settings())
 
 
+def _observations() -> list[str]:
+    """Return the names of all observations, for completion."""
+    from controller.specification.presets import PRESETS
+
+    return [*PRESETS]
+
+
 Suite = Annotated[str, typer.Argument(help="Name or folder of a suite.", autocompletion=_suites)]
 Agent = Annotated[
     str,
@@ -71,6 +78,20 @@ ConfirmOption = Annotated[
 MaxSteps = Annotated[
     int | None,
     typer.Option("--max-steps", min=1, help="Actions per trial; overrides the task's limit."),
+]
+MaxTurns = Annotated[
+    int | None,
+    typer.Option(
+        "--max-turns", min=1, help="Replies of the agent per trial, whatever their actions."
+    ),
+]
+History = Annotated[
+    int | None,
+    typer.Option("--history", min=1, help="Past turns in each request, for --agent model."),
+]
+Profile = Annotated[
+    Literal["", "crab"],
+    typer.Option(help="Observation, history and limits of a published benchmark: crab."),
 ]
 TimeLimit = Annotated[
     float | None,
@@ -143,6 +164,15 @@ Solution = Annotated[
 Model = Annotated[str | None, typer.Option("--model", help="Name of the model for --agent model.")]
 BaseUrl = Annotated[str | None, typer.Option("--base-url", help="API base URL for --agent model.")]
 Trees = Annotated[bool, typer.Option("--trees", help="Also give agents the accessibility trees.")]
+Observe = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--observe",
+        help="What agents see: screenshot, marks, tree, screenshot+tree, crab, or field=value; "
+        "repeatable; see docs/observation.md.",
+        autocompletion=_observations,
+    ),
+]
 Feedback = Annotated[
     Literal["none", "hints", "nodes"],
     typer.Option(help="Progress feedback for agents: none, hints, or all nodes."),

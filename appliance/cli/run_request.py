@@ -20,6 +20,7 @@ from appliance.cli.run_options import (
     ConfirmOption,
     Feedback,
     FleetOption,
+    History,
     ImageScale,
     InterfaceOption,
     Isolate,
@@ -27,12 +28,15 @@ from appliance.cli.run_options import (
     MaxStalledSteps,
     MaxSteps,
     MaxTokens,
+    MaxTurns,
     MaxUsd,
     Model,
     ModelExtra,
+    Observe,
     Order,
     Parallel,
     PreflightOption,
+    Profile,
     Record,
     RecordRate,
     Repeats,
@@ -94,6 +98,7 @@ def read_options(
     task: Tasks = None,
     tag: Tags = None,
     max_steps: MaxSteps = None,
+    max_turns: MaxTurns = None,
     time_limit: TimeLimit = None,
     max_tokens_per_trial: MaxTokens = None,
     max_usd_per_trial: MaxUsd = None,
@@ -113,6 +118,9 @@ def read_options(
     interface: InterfaceOption = "both",
     code: CodeOption = False,
     confirm: ConfirmOption = False,
+    history: History = None,
+    profile: Profile = "",
+    observe: Observe = None,
     trees: Trees = False,
     feedback: Feedback = "none",
     record: Record = False,
@@ -127,9 +135,11 @@ def read_options(
     """Return the values of a request, with absolute paths: the service has its own working folder.
 
     Raises:
+        UnknownNameError: there is no such fleet or observation.
         UsageError: a value is invalid.
         RequirementError: recording needs a package that is not installed.
     """
+    from controller.specification.presets import PROFILES, parse_observation
     from controller.wiring import FLEETS
     from foundation.errors import UnknownNameError
     from provisioning.recording.recorder import check_recording
@@ -138,6 +148,7 @@ def read_options(
         check_recording(record_rate)
     if fleet not in FLEETS:
         raise UnknownNameError.of("fleet", fleet, FLEETS)
+    chosen = PROFILES[profile]
     has_code = agent_command is not None or ":" in agent
     return {
         "suite": _absolute_suite(suite),
@@ -151,10 +162,12 @@ def read_options(
         "base_url": base_url or None,
         "extra_fields": json_object(model_extra),
         "image_scale": image_scale,
+        "history": chosen.history if history is None else history,
         "tasks": tuple(task or ()),
         "tags": tuple(tag or ()),
         "limits": {
             "steps": max_steps,
+            "turns": chosen.turns if max_turns is None else max_turns,
             "seconds": time_limit,
             "tokens": max_tokens_per_trial,
             "usd": max_usd_per_trial,
@@ -173,6 +186,7 @@ def read_options(
         "interface": interface,
         "code": code,
         "confirm": confirm,
+        "observation": parse_observation([*chosen.observe, *(observe or ())]),
         "trees": trees,
         "feedback": feedback,
         "recording_hz": record_rate if record else 0.0,

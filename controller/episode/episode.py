@@ -14,6 +14,7 @@ from controller.episode.preparation import prepare
 from controller.episode.result import Ending, Reason
 from controller.episode.step import OracleContext, Step
 from controller.models.usage import NO_USAGE, usage_of
+from controller.observation.environments import describe_environments
 from controller.protocol import AgentContext, Turn
 from evaluators.parameters.binding import bind_task
 from foundation.cancel import CancellableClock, CancelToken
@@ -295,7 +296,9 @@ class Episode:
             EpisodeUseError: the episode was not reset, or the trial is over.
         """
         live = self._require_live()
-        return AgentContext(live.task.full_instruction, live.space, self._seed)
+        tells = self._context.spec.observation.environments
+        environments = describe_environments(live.machines) if tells else {}
+        return AgentContext(live.task.full_instruction, live.space, self._seed, environments)
 
     def oracle_context(self) -> OracleContext:
         """Return what the player of a reference solution needs; never pass it to an agent.

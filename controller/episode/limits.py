@@ -34,6 +34,7 @@ class Budget:
 
     Attributes:
         steps: number of executed actions.
+        turns: number of turns of all members.
         waited_s: total time of the agent's wait actions.
         members: usage, time and steps of each member that took part, by its name. The limits apply
             to all members together.
@@ -50,6 +51,7 @@ class Budget:
         self._completed = 0
         self._progress_at = 0
         self.steps = 0
+        self.turns = 0
         self.waited_s = 0.0
         self.members: dict[str, MemberShare] = {}
 
@@ -81,6 +83,7 @@ class Budget:
             seconds: its own time, without outages of its model.
             usage: usage of its model.
         """
+        self.turns += 1
         share = self.members.get(member, MemberShare())
         total_s = share.agent_seconds + max(0.0, seconds)
         self.members[member] = replace(share, usage=share.usage + usage, agent_seconds=total_s)
@@ -101,6 +104,13 @@ class Budget:
         if self.wall_left_s <= 0:
             return self.too_long(f"The trial took {self._wall_s:g} s.")
         return None
+
+    def last_turn(self) -> Ending | None:
+        """Return the ending if the turn that is over was the last one that the limit allows."""
+        limit = self._limits.turns
+        if limit is None or self.turns < limit:
+            return None
+        return Ending(Reason.STEP_LIMIT, f"{self.turns} turn{'s' * (self.turns != 1)} were taken.")
 
     def too_long(self, detail: str) -> Ending:
         """Return the ending of a trial that exceeded its wall time.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, cast
 
 from controller.actions.executor import ActionExecutor
 from controller.actions.session import SessionState
@@ -16,8 +17,10 @@ from controller.episode.result import Ending, Reason
 from controller.episode.side_effects import StateWatch
 from controller.episode.step import Evaluation
 from controller.episode.stopwatch import Stopwatch
+from controller.observation.composer import Composer
 from controller.observation.observer import Observation, Observer
-from controller.observation.settle import changed_ratio, settle_machine
+from controller.observation.settle import changed_ratio, observe_now, settle_machine
+from controller.observation.suite_functions import SuiteFunctions
 from evaluators.graph.evaluator import GraphEvaluator
 from evaluators.graph.feedback import explain, progress_lines
 from evaluators.graph.outcome import Verdict
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
     from provisioning.lease import Environment
 
     Details = dict[str, object]
+    Points = Sequence[Sequence[int]]
 
 
 _LOG = logging.getLogger(__name__)
@@ -112,13 +116,24 @@ class LiveTrial:
         self.session = session or SessionState(clock)
         self.machines = environment.machines
         self.runners = context.make_runners(environment, self.session, context.vocabulary)
-        spec = context.spec.actions
-        self.space = ActionSpace(task.kinds, context.vocabulary.actions or {}, groups=spec.groups)
+        spec, seen = context.spec.actions, context.spec.observation
+        self.space = ActionSpace(
+            task.kinds,
+            context.vocabulary.actions or {},
+            has_marks=seen.marks is not None or bool(seen.visual_prompt),
+            groups=spec.groups,
+        )
         self._servers = task.tools if spec.has_tools else {}
         self._connections: ToolConnections | None = None
         self._confirmer: Confirmer | None = None
         self._executor = ActionExecutor(self.space, self.machines, self.session)
         self._observer = Observer(self.machines)
+        self._composer = Composer(
+            self.machines,
+            context.spec.observation,
+            clock,
+            SuiteFunctions.of(context.vocabulary),
+        )
         self._member = ""
         self._marks: Mapping[str, Sequence[Mark]] = {}
         self._results: list[ActionResult] = []
@@ -197,21 +212,40 @@ class LiveTrial:
             feedback: feedback on its last turn.
 
         Raises:
-            LinkError: a machine does not return its tree.
+            LinkClosedError: a machine is gone.
+            RequirementError: what finds marks is not installed.
             StoreError: the log cannot be written.
         """
-        machines = self.machines if self._context.spec.observation.trees else {}
-        trees = {role: machine.tree.elements() for role, machine in machines.items()}
-        if trees:
-            self._log.append("trees", n=self.budget.steps, trees=self._log.keep_trees(trees))
-        return Observation(
-            self.budget.steps,
-            dict(self._observer.shots),
-            feedback,
-            trees,
-            self._progress(),
-            results=tuple(self._results),
+        shots = dict(self._observer.shots)
+        seen = self._composer.compose(
+            Observation(
+                self.budget.steps,
+                shots,
+                feedback,
+                progress=self._progress(),
+                results=tuple(self._results),
+            )
         )
+        self._marks = seen.marks
+        if seen.trees:
+            self._log.append(
+                "trees",
+                n=self.budget.steps,
+                trees=self._log.keep_trees(seen.trees),
+                **({"faults": dict(seen.tree_faults)} if seen.tree_faults else {}),
+            )
+        if seen.marks:
+            self._log_marks(seen)
+        return seen
+
+    def _log_marks(self, seen: Observation) -> None:
+        """Log the marks that an agent sees, and how long each source took."""
+        marks = {role: [mark.to_json() for mark in row] for role, row in seen.marks.items()}
+        seconds = {
+            role: {source: round(value, 4) for source, value in row.items()}
+            for role, row in self._composer.seconds.items()
+        }
+        self._log.append("marks", n=self.budget.steps, marks=marks, seconds=seconds)
 
     def _progress(self) -> tuple[str, ...]:
         context = self._context
@@ -223,7 +257,7 @@ class LiveTrial:
         return Observation(self.budget.steps, dict(self._observer.shots))
 
     def take(self, turn: Turn, agent_s: float, member: str) -> TurnReport:
-        """Execute a turn.
+        """Execute a turn, which ends the trial if it was the last that the limits allow.
 
         Args:
             turn: a member's turn.
@@ -235,6 +269,12 @@ class LiveTrial:
             CancelledError: the trial was cancelled.
             StoreError: the log cannot be written.
         """
+        report = self._take(turn, agent_s, member)
+        if report.ending is None and (ending := self.budget.last_turn()) is not None:
+            return replace(report, ending=ending)
+        return report
+
+    def _take(self, turn: Turn, agent_s: float, member: str) -> TurnReport:
         self._member = member
         details: Details = {
             "note": turn.note,
@@ -250,6 +290,8 @@ class LiveTrial:
             try:
                 action = self.space.resolve(given, self._marks.get(given.on or "", ()))
                 self._confirm(action)
+                points = cast("Points", self.space.log_fields(action).get("points") or ())
+                self._composer.begin_step(self._acted_on(action), self._observer.shots, points)
                 result = self._executor.execute(action)
             except ActionError as exc:
                 return self._refuse(action, exc, details, tuple(met))
@@ -327,7 +369,7 @@ class LiveTrial:
         seconds = {"act": watch.lap()}
         before = {role: shot.frame for role, shot in self._observer.shots.items()}
         role = self._acted_on(action)
-        settled = {} if role is None else {role: self._settled(role)}
+        settled = {} if role is None else {role: self._after_action(role)}
         seconds["settle"] = watch.lap()
         shots = self._observer.take_screenshots(settled)
         screens = self._log.keep(shots)
@@ -411,7 +453,15 @@ class LiveTrial:
         return self._settle(role).frame
 
     def _settle(self, role: str) -> Settled:
-        return settle_machine(self.machines[role], self._context.rule, self._clock)
+        watch = partial(self._composer.watch, role)
+        return settle_machine(self.machines[role], self._context.rule, self._clock, watch=watch)
+
+    def _after_action(self, role: str) -> Frame:
+        """Return a machine's screen after an action: settled, unless the run is in real time."""
+        if self._context.spec.observation.settle == "none":
+            watch = partial(self._composer.watch, role)
+            return observe_now(self.machines[role], watch=watch).frame
+        return self._settled(role)
 
     def _measure(self, seconds: Mapping[str, float]) -> None:
         context = self._context

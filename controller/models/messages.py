@@ -41,10 +41,12 @@ class Image:
     """A picture.
 
     Attributes:
-        png: the encoded picture.
+        data: the encoded picture.
+        media_type: its format.
     """
 
-    png: bytes
+    data: bytes
+    media_type: str = "image/png"
 
 
 @dataclass(frozen=True, slots=True)

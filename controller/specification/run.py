@@ -15,6 +15,7 @@ from controller.specification.agent import (
     model_name,
     require_unique,
 )
+from controller.specification.observation import ObservationSpec
 from foundation.errors import UsageError
 from foundation.files import digest_json
 
@@ -85,18 +86,6 @@ class TaskSpec(Record):
         return (*parts, *changed)
 
 
-class ObservationSpec(Record):
-    """What agents receive in addition to screenshots.
-
-    Attributes:
-        trees: whether they receive the machines' accessibility trees.
-        feedback: progress of the task: none, hints of unmet nodes, or all nodes.
-    """
-
-    trees: bool = False
-    feedback: Literal["none", "hints", "nodes"] = "none"
-
-
 Interface = Literal["gui", "tools", "both"]
 """What agents act with: the screen, the tools that a task offers, or both."""
 
@@ -131,6 +120,7 @@ class LimitsSpec(Record):
 
     Attributes:
         steps: executed actions.
+        turns: replies of agents, each of which may have several actions.
         seconds: the agent's time.
         tokens: tokens of the model, in both directions.
         usd: price of the model's tokens, US dollars.
@@ -142,6 +132,7 @@ class LimitsSpec(Record):
     tokens: int | None = Field(default=None, ge=1)
     usd: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     stalled_steps: int | None = Field(default=None, ge=1, exclude_if=lambda value: value is None)
+    turns: int | None = Field(default=None, ge=1, exclude_if=lambda value: value is None)
 
 
 class BudgetSpec(Record):
@@ -202,7 +193,7 @@ class RunSpec(Record):
         order: order in which trials start: that of the suite, or shuffled by the seed.
         evaluators: digest of the sources of all evaluators.
         action_space: digest of the actions that agents are offered.
-        observation: what agents receive in addition to screenshots.
+        observation: what agents receive before they act.
         actions: how agents may act.
         limits: limits of every trial that replace those of the tasks.
         budget: limits for all attempts together, as originally requested.

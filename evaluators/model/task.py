@@ -45,6 +45,7 @@ class Limits(Strict):
 
     Attributes:
         steps: executed actions.
+        turns: replies of agents, each of which may have several actions; None means no limit.
         seconds: time of the agent and of the completed calls to its model; time spent by the
             machines does not count.
         repetitions: the same action with the same arguments, in a row.
@@ -65,6 +66,7 @@ class Limits(Strict):
     tokens: int | None = Field(default=None, ge=1, exclude_if=is_empty)
     usd: float | None = Field(default=None, gt=0, exclude_if=is_empty)
     wall_seconds: float | None = Field(default=None, gt=0, exclude_if=is_empty)
+    turns: int | None = Field(default=None, ge=1, exclude_if=is_empty)
 
 
 class ToolServer(Strict):

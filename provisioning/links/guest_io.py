@@ -359,7 +359,20 @@ class LinkTree:
             GuestCallError: there is no graphical session, or it has no accessibility bus.
             LinkProtocolError: the guest sent an invalid list.
         """
-        reply = self._link.call("tree", {"max_nodes": _MAX_NODES}, timeout_s=self._timeout_s)
+        return self._read("tree")
+
+    def recent_elements(self) -> Sequence[Element]:
+        """Return the visible elements, read again only if a program reported a change.
+
+        Raises:
+            GuestCallError: there is no graphical session, or it has no accessibility bus.
+            LinkProtocolError: the guest sent an invalid list.
+        """
+        return self._read("recent_tree")
+
+    def _read(self, op: str) -> Sequence[Element]:
+        timeout_s = stretched(self._timeout_s)
+        reply = self._link.call(op, {"max_nodes": _MAX_NODES}, timeout_s=timeout_s)
         try:
             nodes = _NODES.validate_python(reply)
         except ValueError as exc:

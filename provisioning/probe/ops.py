@@ -30,6 +30,8 @@ _KEPT_LARGE_REPLIES = 4
 _EVALUATOR_PATIENCE_S = 3.0
 # The agent's code is interrupted at its own deadline, which comes before that of the request.
 _CODE_PATIENCE_S = 5.0
+_TREE_WAIT_SHARE = 0.6
+"""Share of a request's time that it waits for another one about trees."""
 # For windows and clipboards; clipboard owners that take longer count as silent.
 _DISPLAY_TIMEOUT_S = 3.0
 # Processes that identify a GNOME session, which is ready only once its panel is.
@@ -49,6 +51,7 @@ class Ops:
         self._command = [*command, "--user", user]
         self._display = Worker(lambda: self._session_worker("display"))
         self._tree = Worker(lambda: self._session_worker("tree"))
+        self._tree_lock = threading.Lock()
         self._evaluator = Worker(
             lambda: self._root_worker("evaluator"), patience_s=_EVALUATOR_PATIENCE_S
         )
@@ -82,6 +85,7 @@ class Ops:
             "finish_keys": self._on_display("finish_keys"),
             "windows": self._on_display("windows"),
             "tree": self._on_tree("tree"),
+            "recent_tree": self._on_tree("recent_tree"),
             "find": self._on_tree("find"),
             "documents": self._on_tree("documents"),
             "activity": activity.read,
@@ -322,7 +326,21 @@ class Ops:
         return lambda params: self._code.call(op, params.values, params.timeout_s)
 
     def _on_tree(self, op: str) -> Callable[[Params], Any]:
-        return lambda params: self._tree.call(op, params.values, params.timeout_s)
+        """Return an operation on trees; one is carried out at a time, the next ones wait.
+
+        Otherwise a request that waits for another would be taken for a helper that hangs.
+        """
+
+        def call(params: Params) -> Any:  # noqa: ANN401 - JSON
+            end_s = time.monotonic() + params.timeout_s
+            if not self._tree_lock.acquire(timeout=_TREE_WAIT_SHARE * params.timeout_s):
+                raise ProbeError("busy", "another accessibility tree is being read")
+            try:
+                return self._tree.call(op, params.values, end_s - time.monotonic())
+            finally:
+                self._tree_lock.release()
+
+        return call
 
     def _identity_of(self, params: Params) -> tuple[Identity, dict[str, str]]:
         own = Identity.own()

@@ -93,7 +93,7 @@ def _add_line(root: ET.Element, message: Message) -> None:
     row.attrib.update({name: str(value) for name, value in message.opaque.items()})
     for part in message.parts:
         if isinstance(part, Image):
-            ET.SubElement(row, "picture").text = base64.b64encode(part.png).decode()
+            ET.SubElement(row, "picture").text = base64.b64encode(part.data).decode()
         else:
             ET.SubElement(row, "say").text = part
     for call in message.calls:

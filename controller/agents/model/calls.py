@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from controller.actions.space import Action, ActionSpace
-    from controller.agents.model.scaling import ScaledScreenshot
     from controller.models.messages import Message, Reply, ToolCall
+    from controller.observation.pictures import Picture
 
 _NO_TOOL = "You called no tool. Call exactly one of the tools."
 _CUT_OFF = "Your reply was cut off, because it was longer than allowed. Be brief."
@@ -68,7 +68,7 @@ class CallReader:
         self._space = space
         self._ids: set[str] = set()
 
-    def read(self, reply: Reply, screens: Mapping[str, ScaledScreenshot]) -> Calls:
+    def read(self, reply: Reply, screens: Mapping[str, Picture]) -> Calls:
         """Parse the calls of one reply.
 
         Args:
@@ -90,7 +90,7 @@ class CallReader:
         ids = tuple(self._unique(call.id) for call in calls)
         return Calls(tuple(actions), fault, ids, tuple(map(_sendable_arguments, calls)))
 
-    def _action(self, call: ToolCall, screens: Mapping[str, ScaledScreenshot]) -> Action:
+    def _action(self, call: ToolCall, screens: Mapping[str, Picture]) -> Action:
         """Return the action of a call, with coordinates of the machine's screen.
 
         Coordinates in a scaled screenshot are checked before they are converted, so that an error
@@ -107,7 +107,7 @@ class CallReader:
             action = replace(action, notes=(*action.notes, ENCODED_TWICE))
         screen = screens.get(action.on or "")
         tool = self._space.get(action)
-        if tool is None or screen is None or not screen.is_scaled:
+        if tool is None or screen is None or not screen.is_mapped:
             return action
         if action.args.keys().isdisjoint(mark_arguments(tool)):
             tool.check(action.args, error=InvalidActionError)

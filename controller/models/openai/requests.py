@@ -51,7 +51,7 @@ def chat_message(message: Message, *, with_reasoning: bool) -> dict[str, Any]:
 
 def _part(part: str | Image) -> dict[str, Any]:
     if isinstance(part, Image):
-        url = f"data:image/png;base64,{base64.b64encode(part.png).decode()}"
+        url = f"data:{part.media_type};base64,{base64.b64encode(part.data).decode()}"
         return {"type": "image_url", "image_url": {"url": url}}
     return {"type": "text", "text": part}
 
