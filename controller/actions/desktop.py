@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 from controller.actions.applications import start_and_wait
 from controller.actions.arguments import KEYS
 from controller.actions.sight import magnify
+from controller.observation.results import ActionResult
 from evaluators.coordinates import ScreenPath, ScreenX, ScreenY  # noqa: TC001 - read by pydantic
 from evaluators.decorators import action
 from foundation.errors import GuestCallError, InvalidActionError, nearest
@@ -19,7 +20,6 @@ from provisioning.probe.errors import ProbeError
 from provisioning.protocols import Button
 
 if TYPE_CHECKING:
-    from controller.observation.results import ActionResult
     from provisioning.protocols import Machine
 
 MAX_HOLD_S = 10.0
@@ -304,6 +304,19 @@ def open_app(machine: Machine, name: AppName) -> None:
                 f"The desktop has no application called {name!r}.", details=exc.details
             ) from exc
         raise
+
+
+@action(on="desktop")
+def search_app(machine: Machine, words: AppName) -> ActionResult:
+    """Search for applications by words of their names; shows results and starts nothing.
+
+    Args:
+        machine: the desktop.
+        words: for example "text", "office calc".
+    """
+    names = machine.link.call("search_apps", {"words": words})
+    found = [str(name) for name in names] if isinstance(names, list) else []
+    return ActionResult("\n".join(found) or "There is no such application.")
 
 
 @action(on="desktop")

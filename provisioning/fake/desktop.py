@@ -310,6 +310,9 @@ class FakeDesktop(FakeMachine[DesktopState]):
                 name = str(params["name"])
                 self.open_app(name)
                 return {"id": _APPS[name], "name": name}
+            case "search_apps":
+                words = str(params["words"]).lower()
+                return [name for name in _APPS if words in name.lower()]
             case "launch":
                 return self._launch([str(word) for word in cast("list[Json]", params["argv"])])
             case "exec":

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _LARGEST_INLINE_CHARS = MAX_LINE_BYTES - 4096
 _KEPT_LARGE_REPLIES = 4
+_MOST_FOUND = 30
 _EVALUATOR_PATIENCE_S = 3.0
 # The agent's code is interrupted at its own deadline, which comes before that of the request.
 _CODE_PATIENCE_S = 5.0
@@ -70,6 +71,7 @@ class Ops:
             "exec": self.execute,
             "launch": self.launch,
             "open_app": self.open_app,
+            "search_apps": self.search_apps,
             "put": files.put,
             "get": files.get,
             "stat": files.stat,
@@ -142,6 +144,11 @@ class Ops:
     def open_app(self, params: Params) -> dict[str, str]:
         """Start an application by its displayed name."""
         return apps.open_app(self._sessions.require(), params.text("name"), params.timeout_s)
+
+    def search_apps(self, params: Params) -> list[str]:
+        """Return the names of applications whose names have all words of ``words``."""
+        home = self._sessions.require().identity.home
+        return apps.search([*apps.list_apps(home)], params.text("words"), _MOST_FOUND)
 
     def screenshot(self, params: Params) -> dict[str, Any]:
         """Take a screenshot; one too large for a line is stored in a file for `get`."""

@@ -117,6 +117,13 @@ def test_launched_program_may_write_output_later(link: LinkClient, desktop: Desk
     assert wait_until(path.is_file, timeout_s=20)
 
 
+def test_applications_are_found_by_words_and_not_started(link: LinkClient) -> None:
+    before = link.call("windows")
+    assert "XTerm" in cast("list[str]", link.call("search_apps", {"words": "xterm"}))
+    assert link.call("search_apps", {"words": "no-such-thing"}) == []
+    assert link.call("windows") == before
+
+
 def test_unknown_application_is_reported_with_nearest_match(link: LinkClient) -> None:
     with pytest.raises(GuestCallError, match="XTerm"):
         link.call("open_app", {"name": "xtrem"})

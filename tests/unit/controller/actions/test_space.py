@@ -198,6 +198,15 @@ def test_actions_reach_the_machine(
     assert (Desktop.hands.done or Phone.hands.done)[-1] == done
 
 
+def test_applications_are_searched_and_not_started(executor: ActionExecutor) -> None:
+    found = executor.execute(Action("search_app", "left", {"words": "te"}))
+    assert found is not None
+    assert found.text == "Terminal\nText Editor"
+    found = executor.execute(Action("search_app", "left", {"words": ";id"}))
+    assert found is not None
+    assert found.text == "There is no such application."
+
+
 def test_session_actions_change_the_session(executor: ActionExecutor, state: SessionState) -> None:
     executor.execute(Action("wait", args={"seconds": 2.5}))
     executor.execute(Action("submit", args={"answer": "first"}))
@@ -315,7 +324,7 @@ def test_action_space_matches_the_documented_one() -> None:
         "desktop": {
             "click", "double_click", "triple_click", "right_click", "middle_click", "move",
             "mouse_down", "mouse_up", "drag", "drag_path", "scroll", "key", "key_down", "key_up",
-            "type_text", "open_app", "read_clipboard", "write_clipboard", "zoom", "run_python", "run_shell",
+            "type_text", "open_app", "read_clipboard", "write_clipboard", "zoom", "run_python", "run_shell", "search_app",
         },
         "phone": {
             "tap", "double_tap", "long_tap", "touch_down", "touch_up", "swipe", "swipe_direction",

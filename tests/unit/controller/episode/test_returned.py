@@ -14,10 +14,12 @@ from controller.actions.space import Action
 from controller.agents.custom.messages import observation_message
 from controller.episode.result import Reason
 from controller.protocol import Turn
+from controller.specification.observation import MarksSpec, ObservationSpec
 from evaluators.graph.outcome import Verdict
 from tests.unit.controller.bench import DARK, SET_DARK, Bench, Scripted, make_task
 
 if TYPE_CHECKING:
+    from controller.observation.observer import Observation
     from evaluators.model.task import Task
     from provisioning.protocols import Json
 
@@ -70,6 +72,26 @@ def test_refused_calls_are_counted_by_kind(
     result = bench.run(dark_task, Scripted(call, call, call, call))
     assert (result.reason, result.steps) == (Reason.INVALID_ACTION, 0)
     assert result.members["agent"].refused == {code: 3}
+
+
+def test_action_names_a_mark_of_the_observation(bench: Bench, dark_task: Task) -> None:
+    bench.observation = ObservationSpec(marks=MarksSpec(sources=("tree",)))
+
+    class Marker(Scripted):
+        def act(self, observation: Observation) -> Turn:
+            if not self.seen:
+                (mark,) = [m for m in observation.marks["desktop"] if m.name == "Terminal"]
+                self.center = mark.center_px
+                self._moves = [Action("click", "desktop", {"mark": mark.id})]
+            return super().act(observation)
+
+    agent = Marker()
+    bench.run(dark_task, agent)
+    row = next(event for event in bench.events if event["type"] == "step")
+    assert row["action"]["with"] == dict(zip("xy", agent.center, strict=True))
+    assert row["understood"][0].startswith("mark ")
+    assert row["points"] == [list(agent.center)]
+    assert agent.seen[1].marks["desktop"] != agent.seen[0].marks["desktop"]
 
 
 def moves(count: int) -> list[Action]:
