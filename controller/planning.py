@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from controller.selection import with_limits
 from controller.specification.agent import Member
+from controller.specification.observation import ObservationSpec
 from controller.specification.run import (
+    ActionSpec,
     BudgetSpec,
     CodeSpec,
     LimitsSpec,
-    ObservationSpec,
     RunSpec,
     SuiteSpec,
     TaskSpec,
@@ -64,6 +65,7 @@ def specify_run(  # noqa: PLR0913 - everything that a run can be told
     seed: int = 0,
     order: Order = "suite",
     observation: ObservationSpec | None = None,
+    actions: ActionSpec | None = None,
     limits: LimitsSpec | None = None,
     budget: BudgetSpec | None = None,
     recording_hz: float = 0.0,
@@ -84,6 +86,7 @@ def specify_run(  # noqa: PLR0913 - everything that a run can be told
         seed: determines everything random.
         order: the order in which trials start.
         observation: what agents receive in addition to screenshots.
+        actions: how agents may act.
         limits: limits that replace those of the suite's tasks.
         budget: limit for all attempts together.
         recording_hz: recorded frames per second of each screen; 0 records none.
@@ -116,6 +119,7 @@ def specify_run(  # noqa: PLR0913 - everything that a run can be told
         ),
         action_space=_action_space_digest(known.actions or {}),
         observation=observation or ObservationSpec(),
+        actions=actions or ActionSpec(),
         limits=limits or LimitsSpec(),
         budget=budget or BudgetSpec(),
         images=dict(images or {}),

@@ -9,6 +9,8 @@ from controller.diary import Diary
 from controller.models.usage import NO_USAGE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from controller.actions.space import Action, ActionSpace
     from controller.models.usage import Usage
     from controller.observation.observer import Observation
@@ -46,12 +48,14 @@ class AgentContext:
         instruction: the task's instruction.
         space: the available actions.
         seed: seed of this trial, determined by the run's seed, task and repeat.
+        environments: what each machine is, by role, if the run tells agents.
         diary: collects the agent's entries for the trial's log.
     """
 
     instruction: str
     space: ActionSpace
     seed: int
+    environments: Mapping[str, str] = field(default_factory=dict)
     diary: Diary = field(default_factory=Diary, compare=False)
 
 

@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING
 
 from controller.agents.registry import specify_agent
 from controller.models.families.table import find_family
+from controller.observation.requirements import require_observation
 from controller.planning import recipes_of, specify_run
 from controller.selection import choose_tasks, with_limits
-from controller.specification.agent import TOOLS, ModelClientSpec, without_credentials
+from controller.specification.agent import (
+    TOOLS,
+    HeuristicSpec,
+    ModelClientSpec,
+    without_credentials,
+)
 from controller.specification.model_choice import ModelChoice
-from controller.specification.run import ObservationSpec
+from controller.specification.run import ActionSpec
 from controller.wiring import open_suite
 from evaluators.loading.suite import list_suites
 from foundation.clock import SYSTEM_CLOCK
@@ -123,6 +129,7 @@ def model_choice(request: RunRequest) -> ModelChoice:
         base_url=request.base_url or None,
         extra=request.extra_fields,
         image_scale=request.image_scale,
+        history=request.history,
     )
 
 
@@ -138,6 +145,7 @@ def specify_request(
         run: the run's id; a new one by default.
 
     Raises:
+        UnknownNameError: the suite lacks a function that the observation names.
         UsageError: something it names does not exist, or the recording rate is not supported.
         SpecError: a file of the suite is invalid, or the script cannot be read.
         RequirementError: the model is unknown, or a package is missing.
@@ -147,6 +155,7 @@ def specify_request(
     _check_solution(request, suite, tasks)
     agent = _specify_agent(request)
     _check_family(agent, suite, tasks)
+    require_observation(request.whole_observation, suite.vocabulary)
     spec = specify_run(
         suite,
         agent,
@@ -155,7 +164,10 @@ def specify_request(
         retries=request.retries,
         seed=request.seed,
         order=request.order,
-        observation=ObservationSpec(trees=request.trees, feedback=request.feedback),
+        observation=request.whole_observation.with_parts(
+            trees=isinstance(agent, HeuristicSpec), feedback="none"
+        ),
+        actions=ActionSpec(interface=request.interface, code=request.code, confirm=request.confirm),
         limits=request.limits,
         budget=request.budget,
         recording_hz=request.recording_hz,
@@ -195,6 +207,7 @@ def _specify_agent(request: RunRequest) -> AgentSpec:
         folder=None if request.folder is None else Path(request.folder),
         script=None if request.script is None else Path(request.script),
         solution=request.solution,
+        replay=request.replay,
         model=model_choice(request),
     )
     limits_money = request.budget.usd is not None or request.limits.usd is not None

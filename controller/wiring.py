@@ -146,6 +146,7 @@ def make_context(
             members=members,
             code=str(code_version()),
             observation=spec.observation,
+            actions=spec.actions,
             recording_hz=spec.recording_hz,
         ),
         vocabulary=suite.vocabulary,

@@ -40,6 +40,8 @@ class Vocabulary:
         evaluators: evaluators, for graphs and waits.
         actions: actions, for oracles; None means that oracles are not checked.
         setups: setup operations; None means that setups are not checked.
+        observations: functions that add to what agents see.
+        visual_prompts: functions that make the picture that agents see.
         bundle: modules that guests load to run desktop evaluators.
         own: the functions among these that a suite defines.
         folder: folder of the suite, from which setup operations copy files; None without a suite.
@@ -48,6 +50,8 @@ class Vocabulary:
     evaluators: Tools
     actions: Tools | None = None
     setups: Tools | None = None
+    observations: Tools = field(default_factory=dict)
+    visual_prompts: Tools = field(default_factory=dict)
     bundle: Bundle = field(default_factory=desktop_bundle)
     own: tuple[Tool, ...] = ()
     folder: Path | None = None

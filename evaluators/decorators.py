@@ -1,4 +1,4 @@
-"""Mark plain functions as evaluators, actions or setup operations.
+"""Mark plain functions as evaluators, actions, setup operations or parts of observations.
 
 This file is shipped into guests with the desktop evaluators: standard library only, Python 3.9.
 A mark does not change the function and does not register it anywhere; `collect` returns the marked
@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound="Callable[..., Any]")
 
 MARK = "__mesocosm_mark__"
-KINDS = ("evaluator", "action", "setup")
+KINDS = ("evaluator", "action", "setup", "observation", "visual_prompt")
 PLACES = ("desktop", "phone", "session", "documents", "vision")
 
+GROUPS = ("gui", "code")
+"""Groups of actions: on what is seen on the screen, and code."""
 MACHINE_PATH = "machine-path"
 """Mark of arguments of evaluators with a path on a machine."""
 MachinePath = Annotated[str, MACHINE_PATH]
@@ -30,11 +32,12 @@ class Mark(NamedTuple):
     """The mark of a function.
 
     Attributes:
-        kind: ``evaluator``, ``action`` or ``setup``.
+        kind: one of `KINDS`.
         name: name for task files and agents, which is the function's name.
         on: one of `PLACES`.
         function: the function itself.
         needs: a program required on the desktop, such as ``Firefox``; empty if there is none.
+        group: of an action, one of `GROUPS`: runs choose which groups agents are offered.
     """
 
     kind: str
@@ -42,6 +45,7 @@ class Mark(NamedTuple):
     on: str
     function: Callable[..., Any]
     needs: str = ""
+    group: str = ""
 
 
 def evaluator(*, on: str, needs: str = "") -> Callable[[F], F]:
@@ -61,16 +65,19 @@ def evaluator(*, on: str, needs: str = "") -> Callable[[F], F]:
     return _marker("evaluator", on, needs)
 
 
-def action(*, on: str) -> Callable[[F], F]:
+def action(*, on: str, group: str = "gui") -> Callable[[F], F]:
     """Mark a function that agents may call.
 
     Args:
         on: ``desktop``, ``phone`` or ``session``.
+        group: one of `GROUPS`; those on the session are always offered.
 
     Raises:
         ValueError: the place is unknown, or the function has no docstring.
     """
-    return _marker("action", on)
+    if group not in GROUPS:
+        raise ValueError(f"{group!r} is not one of {', '.join(GROUPS)}")
+    return _marker("action", on, group=group)
 
 
 def setup(*, on: str) -> Callable[[F], F]:
@@ -83,6 +90,35 @@ def setup(*, on: str) -> Callable[[F], F]:
         ValueError: the place is unknown, or the function has no docstring.
     """
     return _marker("setup", on)
+
+
+def observation(*, on: str) -> Callable[[F], F]:
+    """Mark a function that returns something that agents see besides the screen, as JSON.
+
+    It is called with the machine before each turn, if the run's observation names it.
+
+    Args:
+        on: ``desktop`` or ``phone``.
+
+    Raises:
+        ValueError: the place is unknown, or the function has no docstring.
+    """
+    return _marker("observation", on)
+
+
+def visual_prompt(*, on: str) -> Callable[[F], F]:
+    """Mark a function that makes the picture that agents see, and its marks.
+
+    It is called with a `Sight` before each turn, if the run's observation names it, and returns a
+    `Prompted`.
+
+    Args:
+        on: ``desktop`` or ``phone``.
+
+    Raises:
+        ValueError: the place is unknown, or the function has no docstring.
+    """
+    return _marker("visual_prompt", on)
 
 
 def mark_of(thing: object) -> Mark | None:
@@ -112,14 +148,14 @@ def collect(module: ModuleType | Mapping[str, object], *, kind: str, on: str) ->
     }
 
 
-def _marker(kind: str, on: str, needs: str = "") -> Callable[[F], F]:
+def _marker(kind: str, on: str, needs: str = "", group: str = "") -> Callable[[F], F]:
     if on not in PLACES:
         raise ValueError(f"{on!r} is not one of {', '.join(PLACES)}")
 
     def attach(function: F) -> F:
         if not (function.__doc__ or "").strip():
             raise ValueError(f"{function.__name__} has no docstring")
-        setattr(function, MARK, Mark(kind, function.__name__, on, function, needs))
+        setattr(function, MARK, Mark(kind, function.__name__, on, function, needs, group))
         return function
 
     return attach

@@ -36,7 +36,12 @@
     │   ├── LinkProtocolError      malformed or oversized message
     │   └── GuestCallError         the guest replied with an error
     ├── ActionError                an action could not be executed
-    │   └── InvalidActionError     unknown action or invalid arguments: the agent's fault
+    │   └── InvalidActionError     the agent's fault: the machine or its program refuses the call
+    │       ├── UnknownActionError     there is no such role or action
+    │       ├── ArgumentsError         missing, unknown or invalid arguments
+    │       ├── OffScreenError         a coordinate is outside the screen
+    │       ├── UnknownMarkError       the agent was shown no such mark
+    │       └── RefusedByPersonError   the person who confirms actions declined it
     ├── EvaluationError            an evaluator could not decide
     │   ├── ObstructedEvaluationError  something on the machine prevents a decision
     │   ├── CostlyAnswerError          the submitted answer takes too long to read: unmet
@@ -344,6 +349,36 @@ class InvalidActionError(ActionError):
     """The agent requested an unknown action or passed invalid arguments."""
 
     code = "invalid_action"
+
+
+class UnknownActionError(InvalidActionError):
+    """The agent requested an action or a role that does not exist."""
+
+    code = "unknown_action"
+
+
+class ArgumentsError(InvalidActionError):
+    """The agent passed missing, unknown or invalid arguments."""
+
+    code = "invalid_arguments"
+
+
+class OffScreenError(InvalidActionError):
+    """The agent named a point outside the screen."""
+
+    code = "off_screen"
+
+
+class UnknownMarkError(InvalidActionError):
+    """The agent named a mark that it was not shown."""
+
+    code = "unknown_mark"
+
+
+class RefusedByPersonError(InvalidActionError):
+    """The person who confirms the agent's actions declined one."""
+
+    code = "refused_by_person"
 
 
 class EvaluationError(MesocosmError):

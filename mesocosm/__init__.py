@@ -20,24 +20,32 @@ if TYPE_CHECKING:
     from controller.episode.context import RunContext as RunContext
     from controller.episode.episode import Episode as Episode
     from controller.models.usage import Usage as Usage
+    from controller.observation.marks import Mark as Mark
     from controller.observation.observer import Observation as Observation
+    from controller.observation.results import ActionResult as ActionResult
+    from controller.observation.suite_functions import Prompted as Prompted
+    from controller.observation.suite_functions import Sight as Sight
     from controller.programs import run_suite as run_suite
     from controller.protocol import Agent as Agent
     from controller.protocol import AgentContext as AgentContext
     from controller.protocol import Turn as Turn
     from controller.specification.episode import EpisodeSpec as EpisodeSpec
-    from controller.specification.run import ObservationSpec as ObservationSpec
+    from controller.specification.observation import ObservationSpec as ObservationSpec
+    from controller.specification.run import ActionSpec as ActionSpec
     from controller.store.event_log import TrialLog as TrialLog
     from controller.store.report import Report as Report
     from controller.store.report import read_report as read_report
     from controller.wiring import open_fleet as open_fleet
     from controller.wiring import open_suite as open_suite
+    from evaluators.coordinates import ScreenPath as ScreenPath
     from evaluators.coordinates import ScreenX as ScreenX
     from evaluators.coordinates import ScreenY as ScreenY
     from evaluators.decorators import MachinePath as MachinePath
     from evaluators.decorators import action as action
     from evaluators.decorators import evaluator as evaluator
+    from evaluators.decorators import observation as observation
     from evaluators.decorators import setup as setup
+    from evaluators.decorators import visual_prompt as visual_prompt
     from evaluators.desktop.reading import is_absent as is_absent
     from evaluators.desktop.reading import is_file as is_file
     from evaluators.desktop.reading import is_folder as is_folder
@@ -64,6 +72,8 @@ if TYPE_CHECKING:
     from foundation.errors import ModelUnavailableError as ModelUnavailableError
     from foundation.settings import get_settings as get_settings
     from provisioning.probe.guest import Guest as Guest
+    from provisioning.protocols import Bounds as Bounds
+    from provisioning.protocols import Element as Element
     from provisioning.protocols import Machine as Machine
     from provisioning.resource import ResourceSpec as ResourceSpec
 

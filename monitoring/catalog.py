@@ -48,6 +48,7 @@ REASONS = (
     "token_limit",
     "money_limit",
     "repetition_limit",
+    "stalled_limit",
     "invalid_action",
     "agent_error",
     "model_refusal",

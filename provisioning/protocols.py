@@ -421,37 +421,89 @@ class SudoCapable(Protocol):
         ...
 
 
+Point = tuple[int, int]
+"""A place on a screen in px, origin top left."""
+
+
 @runtime_checkable
 class Input(Protocol):
-    """Pointer, keys and text. Coordinates are screen px, origin top left."""
+    """Pointer, keys and text. Coordinates are screen px, origin top left.
+
+    `held` names keys, as `key` does, that are held down meanwhile; phones have none.
+    """
 
     def move(self, x: int, y: int) -> None:
         """Move the pointer to a position; does nothing on phones."""
         ...
 
-    def click(self, x: int, y: int, *, button: Button = Button.LEFT, count: int = 1) -> None:
+    def click(
+        self,
+        x: int,
+        y: int,
+        *,
+        button: Button = Button.LEFT,
+        count: int = 1,
+        held: Sequence[str] = (),
+    ) -> None:
         """Click (or tap) `count` times."""
         ...
 
+    def button_down(self, x: int, y: int, *, button: Button = Button.LEFT) -> None:
+        """Press a button at a position and keep it pressed (or put a finger down)."""
+        ...
+
+    def button_up(self, x: int, y: int, *, button: Button = Button.LEFT) -> None:
+        """Move to a position and release a button there (or lift the finger)."""
+        ...
+
     def drag(
-        self, start: tuple[int, int], end: tuple[int, int], *, duration_s: float = 0.3
+        self,
+        path: Sequence[Point],
+        *,
+        button: Button = Button.LEFT,
+        duration_s: float = 0.3,
+        held: Sequence[str] = (),
     ) -> None:
-        """Press, move and release (or swipe)."""
+        """Press at the first point, move along the others and release at the last (or swipe).
+
+        Args:
+            path: at least two points; on phones, two equal ones are a long tap.
+            button: the button; phones have none.
+            duration_s: time between press and release, seconds.
+            held: keys held down meanwhile.
+        """
         ...
 
-    def scroll(self, x: int, y: int, *, dx: int = 0, dy: int = 0) -> None:
-        """Turn the wheel at a position; positive `dy` scrolls down."""
+    def scroll(self, x: int, y: int, *, dx: int = 0, dy: int = 0, held: Sequence[str] = ()) -> None:
+        """Turn the wheel at a position; positive `dy` scrolls down, positive `dx` right."""
         ...
 
-    def key(self, *names: str) -> None:
+    def key(self, *names: str, hold_s: float = 0.0) -> None:
         """Press keys together, then release them.
 
         Args:
             names: X keysym names (``ctrl``, ``alt``, ``Return``, ``a``, ``F2``) on desktops,
                 Android key names (``HOME``, ``BACK``, ``ENTER``) on phones.
+            hold_s: time between press and release, seconds; on phones, any is a long press.
 
         Raises:
             InvalidActionError: a key does not exist.
+        """
+        ...
+
+    def key_down(self, *names: str) -> None:
+        """Press keys and keep them pressed.
+
+        Raises:
+            InvalidActionError: a key does not exist, or cannot be kept pressed on this machine.
+        """
+        ...
+
+    def key_up(self, *names: str) -> None:
+        """Release keys in reverse.
+
+        Raises:
+            InvalidActionError: a key does not exist, or cannot be kept pressed on this machine.
         """
         ...
 
@@ -461,11 +513,37 @@ class Input(Protocol):
 
 
 @runtime_checkable
+class MultiTouch(Protocol):
+    """Input of a screen that several fingers touch."""
+
+    def gesture(self, paths: Sequence[Sequence[Point]], *, duration_s: float = 0.3) -> None:
+        """Put several fingers down at once, move each along its path, and lift them together.
+
+        Args:
+            paths: the points of each finger, at least two each, screen px.
+            duration_s: time between down and up, seconds.
+
+        Raises:
+            InvalidActionError: this phone does not let its touchscreen be driven.
+        """
+        ...
+
+
+@runtime_checkable
 class Tree(Protocol):
     """The accessibility tree of a machine."""
 
     def elements(self) -> Sequence[Element]:
         """Return the visible elements in document order."""
+        ...
+
+
+@runtime_checkable
+class TreeCaching(Protocol):
+    """Trees whose machine notes whether they have changed."""
+
+    def recent_elements(self) -> Sequence[Element]:
+        """Return the visible elements in document order, read again only if they may have changed."""
         ...
 
 

@@ -53,6 +53,7 @@ def register(app: typer.Typer) -> None:
     group.command("phone")(phone)
     group.command("screen")(screen)
     group.command("schedule")(schedule)
+    group.command("step")(step)
     app.add_typer(group, name="bench")
 
 
@@ -255,6 +256,16 @@ def screen(count: CountOption = 100, page: PageOption = None, json: JsonOption =
     settings = get_settings()
     backend, uri = QemuBackend(settings), settings.libvirt_uri
     _measure("screen", count, page, lambda tick: bench_screen(backend, uri, count, tick), json=json)
+
+
+def step(count: CountOption = 50, page: PageOption = None, json: JsonOption = False) -> None:
+    """Measure a step of an agent: action, settled screen, observation with marks."""
+    from appliance.bench.step import bench_step
+    from foundation.settings import get_settings
+    from provisioning.desktop.qemu.backend import QemuBackend
+
+    backend = QemuBackend(get_settings())
+    _measure("step", count, page, lambda tick: bench_step(backend, count, tick), json=json)
 
 
 def graph(count: CountOption = 200, page: PageOption = None, json: JsonOption = False) -> None:

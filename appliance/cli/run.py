@@ -170,6 +170,7 @@ def execute(
     Raises:
         typer.Exit: with 1, if trials were inconclusive or the budget is spent.
     """
+    from appliance.cli.confirming import confirming
     from appliance.cli.watch import watching
     from controller.episode.result import Reason
     from controller.scheduling.execution import execute_run
@@ -178,7 +179,7 @@ def execute(
 
     say(f"run {folder.spec.run}")
     try:
-        with watching(len(folder.spec.planned)) as display:
+        with watching(len(folder.spec.planned)) as display, confirming(folder):
             execute_run(folder, executor, retry=retry, on_event=display)
     except KeyboardInterrupt:
         say(f"To continue: mesocosm resume {folder.spec.run}")

@@ -24,13 +24,21 @@ def _suites() -> list[str]:
     return known_suites(get_settings())
 
 
+def _observations() -> list[str]:
+    """Return the names of all observations, for completion."""
+    from controller.specification.presets import PRESETS
+
+    return [*PRESETS]
+
+
 Suite = Annotated[str, typer.Argument(help="Name or folder of a suite.", autocompletion=_suites)]
 Agent = Annotated[
     str,
     typer.Option(
         "--agent",
         "-a",
-        help="oracle, noop, random, script, model, or a class: module:Class or file.py:Class.",
+        help="oracle, noop, random, heuristic, script, replay, model, or a class: module:Class or "
+        "file.py:Class.",
         autocompletion=_agents,
     ),
 ]
@@ -48,9 +56,42 @@ Tasks = Annotated[
 Tags = Annotated[
     list[str] | None, typer.Option("--tag", help="Only tasks with this tag; repeatable.")
 ]
+ReplayOption = Annotated[
+    str,
+    typer.Option("--replay", help="The run whose actions --agent replay plays: id, latest, ..."),
+]
+InterfaceOption = Annotated[
+    str,
+    typer.Option(
+        "--interface",
+        help="What agents act with: gui (the screen), tools (MCP servers that tasks offer), both.",
+    ),
+]
+CodeOption = Annotated[
+    bool,
+    typer.Option("--code", help="Let agents run code on desktops: a Python kernel and a shell."),
+]
+ConfirmOption = Annotated[
+    bool,
+    typer.Option("--confirm", help="Ask a person to confirm each action, here or on the page."),
+]
 MaxSteps = Annotated[
     int | None,
     typer.Option("--max-steps", min=1, help="Actions per trial; overrides the task's limit."),
+]
+MaxTurns = Annotated[
+    int | None,
+    typer.Option(
+        "--max-turns", min=1, help="Replies of the agent per trial, whatever their actions."
+    ),
+]
+History = Annotated[
+    int | None,
+    typer.Option("--history", min=1, help="Past turns in each request, for --agent model."),
+]
+Profile = Annotated[
+    Literal["", "crab"],
+    typer.Option(help="Observation, history and limits of a published benchmark: crab."),
 ]
 TimeLimit = Annotated[
     float | None,
@@ -70,6 +111,14 @@ MaxUsd = Annotated[
         "--max-usd-per-trial",
         min=0.000001,
         help="Model cost per trial; overrides the task's limit.",
+    ),
+]
+MaxStalledSteps = Annotated[
+    int | None,
+    typer.Option(
+        "--max-stalled-steps",
+        min=1,
+        help="Actions per trial since a subtask was last completed; overrides the task's limit.",
     ),
 ]
 BudgetTokens = Annotated[
@@ -128,6 +177,15 @@ ModelFamily = Annotated[
 ]
 BaseUrl = Annotated[str | None, typer.Option("--base-url", help="API base URL for --agent model.")]
 Trees = Annotated[bool, typer.Option("--trees", help="Also give agents the accessibility trees.")]
+Observe = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--observe",
+        help="What agents see: screenshot, marks, tree, screenshot+tree, crab, or field=value; "
+        "repeatable; see docs/observation.md.",
+        autocompletion=_observations,
+    ),
+]
 Feedback = Annotated[
     Literal["none", "hints", "nodes"],
     typer.Option(help="Progress feedback for agents: none, hints, or all nodes."),

@@ -16,24 +16,33 @@ from appliance.cli.run_options import (
     BudgetSeconds,
     BudgetTokens,
     BudgetUsd,
+    CodeOption,
+    ConfirmOption,
     Feedback,
     FleetOption,
+    History,
     ImageScale,
+    InterfaceOption,
     Isolate,
     KeepEndState,
+    MaxStalledSteps,
     MaxSteps,
     MaxTokens,
+    MaxTurns,
     MaxUsd,
     Model,
     ModelAdapter,
     ModelExtra,
     ModelFamily,
+    Observe,
     Order,
     Parallel,
     PreflightOption,
+    Profile,
     Record,
     RecordRate,
     Repeats,
+    ReplayOption,
     Retries,
     Script,
     Seed,
@@ -91,9 +100,11 @@ def read_options(
     task: Tasks = None,
     tag: Tags = None,
     max_steps: MaxSteps = None,
+    max_turns: MaxTurns = None,
     time_limit: TimeLimit = None,
     max_tokens_per_trial: MaxTokens = None,
     max_usd_per_trial: MaxUsd = None,
+    max_stalled_steps: MaxStalledSteps = None,
     budget_tokens: BudgetTokens = None,
     budget_usd: BudgetUsd = None,
     budget_seconds: BudgetSeconds = None,
@@ -101,12 +112,19 @@ def read_options(
     order: Order = "suite",
     script: Script = None,
     solution: Solution = "",
+    replay: ReplayOption = "",
     model: Model = None,
     model_adapter: ModelAdapter = None,
     model_family: ModelFamily = None,
     base_url: BaseUrl = None,
     model_extra: ModelExtra = None,
     image_scale: ImageScale = None,
+    interface: InterfaceOption = "both",
+    code: CodeOption = False,
+    confirm: ConfirmOption = False,
+    history: History = None,
+    profile: Profile = "",
+    observe: Observe = None,
     trees: Trees = False,
     feedback: Feedback = "none",
     record: Record = False,
@@ -121,9 +139,11 @@ def read_options(
     """Return the values of a request, with absolute paths: the service has its own working folder.
 
     Raises:
+        UnknownNameError: there is no such fleet or observation.
         UsageError: a value is invalid.
         RequirementError: recording needs a package that is not installed.
     """
+    from controller.specification.presets import PROFILES, parse_observation
     from controller.wiring import FLEETS
     from foundation.errors import UnknownNameError
     from provisioning.recording.recorder import check_recording
@@ -132,6 +152,7 @@ def read_options(
         check_recording(record_rate)
     if fleet not in FLEETS:
         raise UnknownNameError.of("fleet", fleet, FLEETS)
+    chosen = PROFILES[profile]
     has_code = agent_command is not None or ":" in agent
     return {
         "suite": _absolute_suite(suite),
@@ -142,17 +163,21 @@ def read_options(
         "solution": solution,
         "adapter": model_adapter or None,
         "family": model_family or None,
+        "replay": replay,
         "model": model or None,
         "base_url": base_url or None,
         "extra_fields": json_object(model_extra),
         "image_scale": image_scale,
+        "history": chosen.history if history is None else history,
         "tasks": tuple(task or ()),
         "tags": tuple(tag or ()),
         "limits": {
             "steps": max_steps,
+            "turns": chosen.turns if max_turns is None else max_turns,
             "seconds": time_limit,
             "tokens": max_tokens_per_trial,
             "usd": max_usd_per_trial,
+            "stalled_steps": max_stalled_steps,
         },
         "budget": {
             "tokens": budget_tokens,
@@ -164,6 +189,10 @@ def read_options(
         "seed": seed,
         "order": order,
         "keep_end_state": keep_end_state,
+        "interface": interface,
+        "code": code,
+        "confirm": confirm,
+        "observation": parse_observation([*chosen.observe, *(observe or ())]),
         "trees": trees,
         "feedback": feedback,
         "recording_hz": record_rate if record else 0.0,

@@ -53,7 +53,7 @@ class PhoneUnderTest:
         self.clock = clock
         self.screen = PhoneScreen(device, clock=clock)
         self.tree = PhoneTree(device)
-        self.input = PhoneInput(device)
+        self.input = PhoneInput(device, self.screen)
 
     def shell(self, command: str, timeout_s: float = 20.0) -> CommandResult:
         """Run a command line in the phone's shell."""

@@ -324,7 +324,7 @@ def touch(phone: PhoneUnderTest) -> None:
     _expect(changed, f"A tap on {entries[-1].name!r} changed nothing.")
     phone.input.key("BACK")
     width, height = phone.screen.size()
-    phone.input.drag((width // 2, height * 2 // 3), (width // 2, height // 3))
+    phone.input.drag([(width // 2, height * 2 // 3), (width // 2, height // 3)])
     phone.input.key("HOME")
 
 

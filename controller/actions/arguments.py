@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from foundation.errors import InvalidActionError
+from foundation.errors import ArgumentsError
 from provisioning.probe.display.keys import keysym_of_name
 from provisioning.probe.errors import ProbeError
 
@@ -25,13 +25,13 @@ ENCODED_TWICE = "encoded twice as JSON"
 
 _CONTAINERS: dict[str, type] = {"array": list, "object": dict}
 _SHOWN_CHARS = 60
-_SIDEWAYS = frozenset(
+_FOREIGN = frozenset(
     {"scroll_x", "scroll_y", "dx", "dy", "delta_x", "delta_y", "deltaX", "deltaY", "direction"}
     | {"scroll_direction", "amount", "scroll_amount", "clicks", "horizontal"}
 )
-_VERTICAL = (
-    "scroll turns the wheel by notches, and only vertically: notches = 3 shows what is further down, "
-    "-3 what is further up. To go sideways, drag the scroll bar or press Left and Right."
+_SCROLL = (
+    "scroll turns the wheel by notches: notches = 3 shows what is further down, -3 what is further up; "
+    "sideways = 3 shows what is further right, -3 what is further left."
 )
 
 
@@ -72,13 +72,13 @@ def check(tool: Tool, args: Mapping[str, Json]) -> dict[str, Any]:
     """Validate an agent's arguments, as `Tool.check` does, and answer the names of other toolkits.
 
     Raises:
-        InvalidActionError: there are wrong arguments.
+        ArgumentsError: there are wrong arguments.
     """
     try:
-        return tool.check(args, error=InvalidActionError)
-    except InvalidActionError as exc:
-        if tool.name == "scroll" and _SIDEWAYS.intersection(args):
-            raise InvalidActionError(exc.brief, exc.details, _VERTICAL) from exc
+        return tool.check(args, error=ArgumentsError)
+    except ArgumentsError as exc:
+        if tool.name == "scroll" and _FOREIGN.intersection(args):
+            raise ArgumentsError(exc.brief, exc.details, _SCROLL) from exc
         raise
 
 

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from controller.actions.arguments import understand
+from controller.actions.marked import resolve_marks, with_marks
 from controller.models.messages import Tool as ModelTool
-from evaluators.coordinates import axes_of, points_in
+from evaluators.coordinates import points_in
 from evaluators.strict import SESSION
-from foundation.errors import InvalidActionError, UnknownNameError
+from foundation.errors import InvalidActionError, UnknownActionError, UnknownNameError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
+    from controller.observation.marks import Mark
     from evaluators.catalogue import Tools
     from evaluators.schema import Tool
     from provisioning.protocols import Json
 
+DEFAULT_GROUPS = ("gui",)
 _SEPARATOR = "__"
+_SHOWN_CHARS = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,31 +54,53 @@ class ActionSpace:
     Args:
         roles: kind of each role.
         tools: all known actions, by place and name.
+        has_marks: whether the agent is shown marks, so that actions may name them.
+        groups: groups of actions on machines that are offered (`evaluators.decorators.GROUPS`).
 
     Attributes:
         tools: the actions of this trial, by role (``session`` for the session) and name.
+        has_marks: whether actions may name marks in place of coordinates.
     """
 
-    def __init__(self, roles: Mapping[str, str], tools: Tools) -> None:
+    def __init__(
+        self,
+        roles: Mapping[str, str],
+        tools: Tools,
+        *,
+        has_marks: bool = False,
+        groups: Collection[str] = DEFAULT_GROUPS,
+    ) -> None:
+        self.has_marks = has_marks
+        offered = {
+            role: {name: tool for name, tool in tools[kind].items() if tool.mark.group in groups}
+            for role, kind in roles.items()
+            if kind in tools
+        }
         self.tools: dict[str, Mapping[str, Tool]] = {
-            **{role: tools[kind] for role, kind in roles.items() if kind in tools},
+            **{role: named for role, named in offered.items() if named},
             SESSION: tools[SESSION],
         }
+
+    def add(self, servers: Mapping[str, Mapping[str, Tool]]) -> None:
+        """Offer the tools of servers, too, by the server's name."""
+        session = self.tools.pop(SESSION)
+        self.tools |= servers
+        self.tools[SESSION] = session
 
     def find(self, action: Action) -> Tool:
         """Return the tool of an action.
 
         Raises:
-            InvalidActionError: unknown role or action.
+            UnknownActionError: unknown role or action.
         """
         role = action.on or SESSION
         try:
             if role not in self.tools:
-                raise UnknownNameError.of("role", role, self.tools)
+                raise UnknownNameError.of("role", _shown(role), self.tools)
             if action.do not in self.tools[role]:
-                raise UnknownNameError.of(f"action on {role}", action.do, self.tools[role])
+                raise UnknownNameError.of(f"action on {role}", _shown(action.do), self.tools[role])
         except UnknownNameError as exc:
-            raise InvalidActionError(exc.brief, exc.details, exc.resolution) from exc
+            raise UnknownActionError(exc.brief, exc.details, exc.resolution) from exc
         return self.tools[role][action.do]
 
     def understand(self, action: Action) -> Action:
@@ -85,29 +111,45 @@ class ActionSpace:
             return action
         return replace(action, args=args, notes=(*action.notes, *notes)) if notes else action
 
-    def axes(self, action: Action) -> Mapping[str, int]:
-        """Return the axis of each coordinate of an action; empty if the action is unknown."""
-        tool = self._known(action)
-        return {} if tool is None else axes_of(tool)
+    def resolve(self, action: Action, marks: Sequence[Mark]) -> Action:
+        """Return an action with coordinates in place of marks.
+
+        Args:
+            action: the action.
+            marks: the marks of its machine that the agent was shown.
+
+        Raises:
+            InvalidActionError: unknown role, action or mark.
+        """
+        resolved = resolve_marks(self.find(action), action.args, marks, action.on or SESSION)
+        if not resolved.notes:
+            return action
+        return replace(action, args=resolved.args, notes=(*action.notes, *resolved.notes))
 
     def log_fields(self, action: Action | None) -> dict[str, Json]:
         """Return an action, and the points on the screen that it names, for the event log."""
         if action is None:
             return {"action": None}
-        tool = self._known(action)
+        tool = self.get(action)
         points = [] if tool is None else points_in(tool, action.args)
         return {"action": action.to_dict(), **({"points": points} if points else {})}
 
-    def _known(self, action: Action) -> Tool | None:
+    def get(self, action: Action) -> Tool | None:
+        """Return the tool of an action; None if the action is unknown."""
         return self.tools.get(action.on or SESSION, {}).get(action.do)
 
     def model_tools(self) -> tuple[ModelTool, ...]:
         """Return all actions as tools of a model, named ``role__action``."""
         return tuple(
-            ModelTool(f"{role}{_SEPARATOR}{name}", tool.description, tool.parameters())
+            ModelTool(f"{role}{_SEPARATOR}{name}", tool.description, self.parameters(tool))
             for role, tools in self.tools.items()
             for name, tool in tools.items()
         )
+
+    def parameters(self, tool: Tool) -> dict[str, Any]:
+        """Return the JSON schema of an action's arguments, with marks if the agent is shown any."""
+        schema = tool.parameters()
+        return with_marks(tool, schema) if self.has_marks else schema
 
     def action_of_tool(self, name: str, args: Mapping[str, Json]) -> Action:
         """Return the action for a tool's name; for unknown names, an action that `find` rejects."""
@@ -115,3 +157,8 @@ class ActionSpace:
         if not separator:
             role, do = SESSION, name
         return self.understand(Action(do, None if role == SESSION else role, args))
+
+
+def _shown(name: str) -> str:
+    """Return a name for a message; models also send texts of any length as names."""
+    return name if len(name) <= _SHOWN_CHARS else f"{name[:_SHOWN_CHARS]}..."

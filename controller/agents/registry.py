@@ -6,18 +6,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from controller.agents.driver import AgentDriver
+from controller.agents.heuristic import HeuristicAgent
 from controller.agents.noop import NoopAgent
 from controller.agents.oracle import OracleDriver, named_steps
 from controller.agents.random_agent import RandomAgent
+from controller.agents.replay import ReplayDriver, require_run
 from controller.specification.agent import (
     CommandSpec,
     CustomSpec,
+    HeuristicSpec,
     ModelSpec,
     NoopSpec,
     OracleSpec,
     PythonSpec,
     RandomSpec,
     RegisteredSpec,
+    ReplaySpec,
     ScriptSpec,
 )
 from controller.specification.model_choice import ModelChoice
@@ -30,9 +34,22 @@ if TYPE_CHECKING:
     from controller.protocol import MakeAgent
     from controller.specification.agent import AgentSpec
 
-AGENTS = ("model", "noop", "oracle", "random", "script")
+AGENTS = ("heuristic", "model", "noop", "oracle", "random", "replay", "script")
 """Names of built-in agents. A class of the user is named ``module:Class``, a command has no name,
 and registered agents have their registered names."""
+
+
+_PLAIN_SPECS: dict[str, type[NoopSpec | RandomSpec | HeuristicSpec]] = {
+    "noop": NoopSpec,
+    "random": RandomSpec,
+    "heuristic": HeuristicSpec,
+}
+_PLAIN_AGENTS: dict[str, MakeAgent] = {
+    "noop": NoopAgent,
+    "random": RandomAgent,
+    "heuristic": HeuristicAgent,
+}
+"""Agents without options, by name."""
 
 
 def specify_agent(
@@ -42,6 +59,7 @@ def specify_agent(
     folder: Path | None = None,
     script: Path | None = None,
     solution: str = "",
+    replay: str = "",
     model: ModelChoice | None = None,
 ) -> AgentSpec:
     """Return the specification of an agent, without secrets.
@@ -53,6 +71,7 @@ def specify_agent(
             default.
         script: file of actions, for ``script``.
         solution: name of the reference solution that ``oracle`` plays.
+        replay: the run whose actions ``replay`` plays.
         model: the model of ``model`` or of a registered agent; defaults come from the environment.
 
     Raises:
@@ -67,13 +86,13 @@ def specify_agent(
         from controller.agents.custom.python_class import specify_class  # noqa: PLC0415
 
         return specify_class(name, folder)
+    if name in _PLAIN_SPECS:
+        return _PLAIN_SPECS[name]()
     match name:
         case "oracle":
             return OracleSpec(solution=solution)
-        case "noop" | "random":
-            return NoopSpec() if name == "noop" else RandomSpec()
-        case "script":
-            return _specify_script(script)
+        case "replay" | "script":
+            return _specify_script(script) if name == "script" else _specify_replay(replay)
         case "model":
             return _specify_model(model or ModelChoice())
         case _:
@@ -96,10 +115,10 @@ def make_driver(spec: AgentSpec, model: ModelChoice | None = None) -> Driver:
     match spec:
         case OracleSpec(solution=name):
             return OracleDriver(named_steps(name))
-        case NoopSpec():
-            return AgentDriver(NoopAgent)
-        case RandomSpec():
-            return AgentDriver(RandomAgent)
+        case NoopSpec() | RandomSpec() | HeuristicSpec():
+            return AgentDriver(_PLAIN_AGENTS[spec.kind])
+        case ReplaySpec(run=run):
+            return ReplayDriver(run)
         case ScriptSpec():
             return _script_driver(spec)
         case ModelSpec():
@@ -154,6 +173,12 @@ def _own_agent(spec: PythonSpec | CommandSpec) -> MakeAgent:
     if isinstance(spec, CommandSpec):
         return command.make_command_agent(spec)
     return python_class.make_class_agent(spec)
+
+
+def _specify_replay(replay: str) -> ReplaySpec:
+    if not replay:
+        raise UsageError("The agent replay needs a recorded run.", resolution="Pass --replay RUN.")
+    return ReplaySpec(run=require_run(replay))
 
 
 def _specify_script(script: Path | None) -> ScriptSpec:

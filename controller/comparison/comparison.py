@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from controller.store.runs import RunFolder
     from provisioning.protocols import Json
 
-_COMPARED = ("action_space", "observation", "repeats", "retries", "seed", "order")
+_COMPARED = ("action_space", "observation", "actions", "repeats", "retries", "seed", "order")
 """Parts of a specification whose effect is compared; differences in them are expected."""
 
 

@@ -153,6 +153,7 @@ class Conclusion:
             weighted=_weighted(self.bound, () if live is None else live.graph.met),
             started=self.has_started,
             ended_by=self.acting,
+            tools_offered=0 if live is None else live.tools_offered,
         )
 
 

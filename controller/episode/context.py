@@ -10,6 +10,7 @@ from controller.episode.runners import make_runners
 from controller.observation.settle import SettleRule
 from controller.specification.episode import EpisodeSpec
 from foundation.clock import SYSTEM_CLOCK
+from foundation.files import digest_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -55,6 +56,10 @@ class EventSink(Protocol):
         """Store screenshots and return their digests by role."""
         ...
 
+    def keep_picture(self, png: bytes) -> str:
+        """Store a picture and return its digest."""
+        ...
+
     def keep_trees(self, trees: Mapping[str, Sequence[Element]]) -> dict[str, str]:
         """Store accessibility trees and return their digests by role."""
         ...
@@ -71,6 +76,10 @@ class NoLog:
     def keep(self, shots: dict[str, Screenshot]) -> dict[str, str]:
         """Return the digests without storing anything."""
         return {role: shot.digest for role, shot in shots.items()}
+
+    def keep_picture(self, png: bytes) -> str:
+        """Return the digest without storing anything."""
+        return digest_bytes(png)
 
     def keep_trees(self, trees: Mapping[str, Sequence[Element]]) -> dict[str, str]:
         """Return empty digests without storing anything."""

@@ -14,6 +14,7 @@ from controller.episode.preparation import prepare
 from controller.episode.result import Ending, Reason
 from controller.episode.step import OracleContext, Step
 from controller.models.usage import NO_USAGE, usage_of
+from controller.observation.environments import describe_environments
 from controller.protocol import AgentContext, Turn
 from evaluators.parameters.binding import bind_task
 from foundation.cancel import CancellableClock, CancelToken
@@ -103,6 +104,8 @@ class Episode:
         if isinstance(error, KeyboardInterrupt):
             self.cancel.cancel("Interrupted.")
         if error is not None and not isinstance(error, (Exception, KeyboardInterrupt)):
+            if self._live is not None:
+                self._live.close()
             self._machines.release()  # the process exits: the trial stays unfinished for resume
         elif self._conclusion is not None:
             self.close()
@@ -282,6 +285,8 @@ class Episode:
             self._keep_end_state(self._result)
             return self._result
         finally:
+            if self._live is not None:
+                self._live.close()
             self._machines.release()
 
     def agent_context(self) -> AgentContext:
@@ -291,7 +296,9 @@ class Episode:
             EpisodeUseError: the episode was not reset, or the trial is over.
         """
         live = self._require_live()
-        return AgentContext(live.task.full_instruction, live.space, self._seed)
+        tells = self._context.spec.observation.environments
+        environments = describe_environments(live.machines) if tells else {}
+        return AgentContext(live.task.full_instruction, live.space, self._seed, environments)
 
     def oracle_context(self) -> OracleContext:
         """Return what the player of a reference solution needs; never pass it to an agent.
@@ -354,6 +361,7 @@ class Episode:
         try:
             vocabulary = self._context.vocabulary
             prepare(task, live.machines, vocabulary, live.runners, self._clock)
+            live.open_tools()
         except MesocosmError as exc:
             return ending_of_setup(exc)
         self._phase = _Phase.START

@@ -34,6 +34,7 @@ class Budget:
 
     Attributes:
         steps: number of executed actions.
+        turns: number of turns of all members.
         waited_s: total time of the agent's wait actions.
         members: usage, time and steps of each member that took part, by its name. The limits apply
             to all members together.
@@ -47,7 +48,10 @@ class Budget:
         self._refused = 0
         self._repeated = 0
         self._last: Action | None = None
+        self._completed = 0
+        self._progress_at = 0
         self.steps = 0
+        self.turns = 0
         self.waited_s = 0.0
         self.members: dict[str, MemberShare] = {}
 
@@ -79,9 +83,14 @@ class Budget:
             seconds: its own time, without outages of its model.
             usage: usage of its model.
         """
+        self.turns += 1
         share = self.members.get(member, MemberShare())
         total_s = share.agent_seconds + max(0.0, seconds)
         self.members[member] = replace(share, usage=share.usage + usage, agent_seconds=total_s)
+
+    def exclude(self, seconds: float) -> None:
+        """Extend the wall time by a wait that is nobody's, such as for a person's approval."""
+        self._wall_deadline_s += seconds
 
     def spent(self) -> Ending | None:
         """Return the ending for an exhausted limit of time, tokens or cost; None if there is none."""
@@ -96,6 +105,13 @@ class Budget:
             return self.too_long(f"The trial took {self._wall_s:g} s.")
         return None
 
+    def last_turn(self) -> Ending | None:
+        """Return the ending if the turn that is over was the last one that the limit allows."""
+        limit = self._limits.turns
+        if limit is None or self.turns < limit:
+            return None
+        return Ending(Reason.STEP_LIMIT, f"{self.turns} turn{'s' * (self.turns != 1)} were taken.")
+
     def too_long(self, detail: str) -> Ending:
         """Return the ending of a trial that exceeded its wall time.
 
@@ -107,9 +123,18 @@ class Budget:
             Reason.TIME_LIMIT, f"{detail} The agent's wait actions took {self.waited_s:g} s of it."
         )
 
-    def count_refusal(self, message: str) -> Ending | None:
-        """Count a rejected action; return the ending if the limit is reached."""
+    def count_refusal(self, member: str, code: str, message: str) -> Ending | None:
+        """Count a rejected action; return the ending if the limit is reached.
+
+        Args:
+            member: name of the member that chose it.
+            code: what kind of rejection it is; see `MemberShare.refused`.
+            message: what the member is told.
+        """
         self._refused += 1
+        share = self.members.get(member, MemberShare())
+        refused = {**share.refused, code: share.refused.get(code, 0) + 1}
+        self.members[member] = replace(share, refused=refused)
         if self._refused < self._limits.invalid_actions:
             return None
         return Ending(
@@ -135,6 +160,29 @@ class Budget:
         self._repeated = self._repeated + 1 if is_same and not has_changed else 1
         self._last = action
 
+    def count_tool(self, member: str, *, is_distractor: bool) -> None:
+        """Count an executed action that called a tool server.
+
+        Args:
+            member: name of the member that chose it.
+            is_distractor: whether the task declares the server useless.
+        """
+        share = self.members[member]
+        self.members[member] = replace(
+            share,
+            tool_calls=share.tool_calls + 1,
+            distractor_calls=share.distractor_calls + is_distractor,
+        )
+
+    def count_progress(self, completed: int) -> None:
+        """Note how many subtasks are completed after the last action.
+
+        Args:
+            completed: number of completed subtasks, or of met nodes where the task has no subtasks.
+        """
+        if completed > self._completed:
+            self._completed, self._progress_at = completed, self.steps
+
     def exhausted_limit(self) -> Ending | None:
         """Return the ending after the last evaluated action; None if another one is allowed."""
         if self._repeated >= self._limits.repetitions:
@@ -147,4 +195,8 @@ class Budget:
                 Reason.STEP_LIMIT,
                 f"{self.steps} step{'s were' if self.steps != 1 else ' was'} executed.",
             )
+        most = self._limits.stalled_steps
+        if most is not None and self.steps - self._progress_at >= most:
+            what = "since a subtask was last completed" if self._completed else "without progress"
+            return Ending(Reason.STALLED_LIMIT, f"{most} steps {what}.")
         return self.spent()

@@ -3,42 +3,50 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, cast
 
 from controller.actions.executor import ActionExecutor
 from controller.actions.session import SessionState
 from controller.actions.space import ActionSpace
+from controller.episode.confirmation import Confirmer
 from controller.episode.disagreements import ScreenWatch
 from controller.episode.limits import Budget
 from controller.episode.result import Ending, Reason
 from controller.episode.side_effects import StateWatch
 from controller.episode.step import Evaluation
 from controller.episode.stopwatch import Stopwatch
+from controller.observation.composer import Composer
 from controller.observation.observer import Observation, Observer
-from controller.observation.settle import changed_ratio, settle_machine
+from controller.observation.settle import changed_ratio, observe_now, settle_machine
+from controller.observation.suite_functions import SuiteFunctions
 from evaluators.graph.evaluator import GraphEvaluator
 from evaluators.graph.feedback import explain, progress_lines
 from evaluators.graph.outcome import Verdict
 from foundation.cancel import CancelToken
-from foundation.errors import ActionError, LinkClosedError
+from foundation.errors import ActionError, InvalidActionError, LinkClosedError
 from foundation.host_load import Patience
 from provisioning.protocols import EndWatching
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from controller.actions.space import Action
     from controller.episode.context import EventSink, RunContext
+    from controller.observation.marks import Mark
     from controller.observation.observer import Frame
+    from controller.observation.results import ActionResult
     from controller.observation.settle import Settled
     from controller.protocol import Turn
+    from controller.tool_servers.connection import ToolConnections
     from evaluators.graph.start import StartReport
     from evaluators.model.task import Task
     from foundation.clock import Clock
     from provisioning.lease import Environment
 
     Details = dict[str, object]
+    Points = Sequence[Sequence[int]]
 
 
 _LOG = logging.getLogger(__name__)
@@ -79,6 +87,7 @@ class LiveTrial:
         budget: usage of the task's limits.
         graph: state of the task's graph.
         machines: machines by role.
+        renew: extends the lease of the machines.
         runners: runners of the task's evaluators, by role.
         session: what the agent submitted.
         space: the available actions.
@@ -102,18 +111,61 @@ class LiveTrial:
         self._context = context
         self._log = log
         self._clock = clock
+        self.renew: Callable[[], None] = lambda: None
         self._cancel = CancelToken() if cancel is None else cancel
         self.session = session or SessionState(clock)
         self.machines = environment.machines
         self.runners = context.make_runners(environment, self.session, context.vocabulary)
-        self.space = ActionSpace(task.kinds, context.vocabulary.actions or {})
+        spec, seen = context.spec.actions, context.spec.observation
+        self.space = ActionSpace(
+            task.kinds,
+            context.vocabulary.actions or {},
+            has_marks=seen.marks is not None or bool(seen.visual_prompt),
+            groups=spec.groups,
+        )
+        self._servers = task.tools if spec.has_tools else {}
+        self._connections: ToolConnections | None = None
+        self._confirmer: Confirmer | None = None
         self._executor = ActionExecutor(self.space, self.machines, self.session)
         self._observer = Observer(self.machines)
+        self._composer = Composer(
+            self.machines,
+            context.spec.observation,
+            clock,
+            SuiteFunctions.of(context.vocabulary),
+        )
         self._member = ""
+        self._marks: Mapping[str, Sequence[Mark]] = {}
+        self._results: list[ActionResult] = []
         self.watch = StateWatch(self.machines, clock)
         self.screens = ScreenWatch(self.machines, clock)
         self.graph = GraphEvaluator(task.graph, self.runners)
         self.budget = Budget(task.limits, clock)
+
+    @property
+    def tools_offered(self) -> int:
+        """Number of tools that the agent is offered beside the screen."""
+        return sum(len(self.space.tools.get(name, ())) for name in self._servers)
+
+    def open_tools(self) -> None:
+        """Start the tool servers that the task offers, if the run offers tools to agents.
+
+        Raises:
+            SpecError: a server does not start.
+            RequirementError: the package for tool servers is missing.
+        """
+        if not self._servers:
+            return
+        from controller.tool_servers.connection import ToolConnections  # noqa: PLC0415 - an extra
+
+        self._connections = ToolConnections(self.machines)
+        self.space.add(self._connections.open(self._servers))
+
+    def close(self) -> None:
+        """End connections to tool servers; may be called more than once."""
+        if self._connections is not None:
+            self._connections.close()
+            self._connections = None
 
     def check_start(self) -> StartReport:
         """Judge the graph before the agent acts, once the machines are at rest.
@@ -142,6 +194,8 @@ class LiveTrial:
             LinkError: a machine failed.
             StoreError: the log cannot be written.
         """
+        if self._context.spec.actions.confirm:
+            self._confirmer = Confirmer(self._log.folder, self._clock, self.renew)
         shots = self._observer.take_screenshots(
             {role: self._settled(role) for role in self.machines}
         )
@@ -158,15 +212,40 @@ class LiveTrial:
             feedback: feedback on its last turn.
 
         Raises:
-            LinkError: a machine does not return its tree.
+            LinkClosedError: a machine is gone.
+            RequirementError: what finds marks is not installed.
             StoreError: the log cannot be written.
         """
-        machines = self.machines if self._context.spec.observation.trees else {}
-        trees = {role: machine.tree.elements() for role, machine in machines.items()}
-        if trees:
-            self._log.append("trees", n=self.budget.steps, trees=self._log.keep_trees(trees))
         shots = dict(self._observer.shots)
-        return Observation(self.budget.steps, shots, feedback, trees, self._progress())
+        seen = self._composer.compose(
+            Observation(
+                self.budget.steps,
+                shots,
+                feedback,
+                progress=self._progress(),
+                results=tuple(self._results),
+            )
+        )
+        self._marks = seen.marks
+        if seen.trees:
+            self._log.append(
+                "trees",
+                n=self.budget.steps,
+                trees=self._log.keep_trees(seen.trees),
+                **({"faults": dict(seen.tree_faults)} if seen.tree_faults else {}),
+            )
+        if seen.marks:
+            self._log_marks(seen)
+        return seen
+
+    def _log_marks(self, seen: Observation) -> None:
+        """Log the marks that an agent sees, and how long each source took."""
+        marks = {role: [mark.to_json() for mark in row] for role, row in seen.marks.items()}
+        seconds = {
+            role: {source: round(value, 4) for source, value in row.items()}
+            for role, row in self._composer.seconds.items()
+        }
+        self._log.append("marks", n=self.budget.steps, marks=marks, seconds=seconds)
 
     def _progress(self) -> tuple[str, ...]:
         context = self._context
@@ -178,7 +257,7 @@ class LiveTrial:
         return Observation(self.budget.steps, dict(self._observer.shots))
 
     def take(self, turn: Turn, agent_s: float, member: str) -> TurnReport:
-        """Execute a turn.
+        """Execute a turn, which ends the trial if it was the last that the limits allow.
 
         Args:
             turn: a member's turn.
@@ -190,6 +269,12 @@ class LiveTrial:
             CancelledError: the trial was cancelled.
             StoreError: the log cannot be written.
         """
+        report = self._take(turn, agent_s, member)
+        if report.ending is None and (ending := self.budget.last_turn()) is not None:
+            return replace(report, ending=ending)
+        return report
+
+    def _take(self, turn: Turn, agent_s: float, member: str) -> TurnReport:
         self._member = member
         details: Details = {
             "note": turn.note,
@@ -198,20 +283,50 @@ class LiveTrial:
         }
         self._context.record("step_seconds", agent_s, phase="agent")
         met: list[str] = []
-        for action in map(self.space.understand, turn.actions):
+        self._results = []
+        for index, given in enumerate(map(self.space.understand, turn.actions)):
             self._cancel.check()
-            watch = Stopwatch(self._clock)
+            watch, action = Stopwatch(self._clock), given
             try:
-                self._executor.execute(action)
+                action = self.space.resolve(given, self._marks.get(given.on or "", ()))
+                self._confirm(action)
+                points = cast("Points", self.space.log_fields(action).get("points") or ())
+                self._composer.begin_step(self._acted_on(action), self._observer.shots, points)
+                result = self._executor.execute(action)
             except ActionError as exc:
-                return self._refuse(action, str(exc), details, tuple(met))
+                return self._refuse(action, exc, details, tuple(met))
+            if result is not None:
+                self._results.append(replace(result, index=index))
+                details |= self._shown(result)
             met += self._finish_step(action, watch, details)
             details = {}
             if ending := self._ending():
                 return TurnReport(tuple(met), ending=ending)
             self._check_ends()
-        fault = turn.fault or ("" if turn.actions else "You chose no action.")
-        return self._refuse(None, fault, details, tuple(met)) if fault else TurnReport(tuple(met))
+        if turn.fault:
+            error = InvalidActionError(turn.fault)
+            return self._refuse(None, error, details, tuple(met), "unusable_reply")
+        if not turn.actions:
+            error = InvalidActionError("You chose no action.")
+            return self._refuse(None, error, details, tuple(met), "no_action")
+        return TurnReport(tuple(met))
+
+    def _confirm(self, action: Action) -> None:
+        """Wait for a person's approval if the run wants it; the time is charged to nobody.
+
+        Raises:
+            RefusedByPersonError: the person declined.
+            CancelledError: the trial was cancelled.
+        """
+        if self._confirmer is None:
+            return
+        start_s = self._clock.monotonic_s()
+        screens = {role: shot.digest for role, shot in self._observer.shots.items()}
+        fields = self.space.log_fields(action)
+        try:
+            self._confirmer.require_approval(dict(fields), screens)
+        finally:
+            self.budget.exclude(self._clock.monotonic_s() - start_s)
 
     def finished(self) -> tuple[GraphEvaluator, tuple[str, ...]]:
         """Return a finished copy of the graph, and the undone or broken nodes."""
@@ -225,9 +340,15 @@ class LiveTrial:
         return Evaluation(copy.verdict(), copy.met, len(self.task.credit_nodes), unmet)
 
     def _refuse(
-        self, action: Action | None, message: str, details: Details, met: tuple[str, ...]
+        self,
+        action: Action | None,
+        error: ActionError,
+        details: Details,
+        met: tuple[str, ...],
+        code: str = "",
     ) -> TurnReport:
         """Count a rejected action, and log it with the current step and screenshots."""
+        code, message = code or error.code, str(error)
         self._log.append(
             "refused",
             n=self.budget.steps,
@@ -236,16 +357,19 @@ class LiveTrial:
             **self.space.log_fields(action),
             screens={role: shot.digest for role, shot in self._observer.shots.items()},
             why=message,
+            code=code,
             **details,
         )
-        return TurnReport(met, message, self.budget.count_refusal(message))
+        ending = self.budget.count_refusal(self._member, code, message)
+        return TurnReport(met, message, ending)
 
     def _finish_step(
         self, action: Action, watch: Stopwatch, details: Mapping[str, object]
     ) -> tuple[str, ...]:
         seconds = {"act": watch.lap()}
         before = {role: shot.frame for role, shot in self._observer.shots.items()}
-        settled = {} if action.on is None else {action.on: self._settled(action.on)}
+        role = self._acted_on(action)
+        settled = {} if role is None else {role: self._after_action(role)}
         seconds["settle"] = watch.lap()
         shots = self._observer.take_screenshots(settled)
         screens = self._log.keep(shots)
@@ -255,7 +379,10 @@ class LiveTrial:
             changed_ratio(before[role], shot.frame) > ratio for role, shot in shots.items()
         )
         self.budget.count_action(self._member, action, has_changed=changed)
+        if server := self._servers.get(action.on or ""):
+            self.budget.count_tool(self._member, is_distractor=server.distractor)
         met = self.graph.step()
+        self.budget.count_progress(self._completed())
         seconds["evaluate"] = watch.lap()
         self._log.append(
             "step",
@@ -271,6 +398,25 @@ class LiveTrial:
         )
         self._measure(seconds)
         return met
+
+    def _acted_on(self, action: Action) -> str | None:
+        """Return the machine that an action was executed on, or whose tool server it called."""
+        server = self._servers.get(action.on or "")
+        return action.on if server is None else server.on
+
+    def _completed(self) -> int:
+        """Return the number of completed subtasks, or of met nodes if the task has no subtasks."""
+        met = frozenset(self.graph.met)
+        if not self.task.parts:
+            return len(met)
+        return sum(met.issuperset(part.nodes) for part in self.task.parts)
+
+    def _shown(self, result: ActionResult) -> Details:
+        """Return what the log says of an action's result."""
+        row: dict[str, object] = {"text": result.text}
+        if result.png:
+            row["picture"] = self._log.keep_picture(result.png)
+        return {"returned": row}
 
     def _ending(self) -> Ending | None:
         if self._is_passed():
@@ -307,7 +453,15 @@ class LiveTrial:
         return self._settle(role).frame
 
     def _settle(self, role: str) -> Settled:
-        return settle_machine(self.machines[role], self._context.rule, self._clock)
+        watch = partial(self._composer.watch, role)
+        return settle_machine(self.machines[role], self._context.rule, self._clock, watch=watch)
+
+    def _after_action(self, role: str) -> Frame:
+        """Return a machine's screen after an action: settled, unless the run is in real time."""
+        if self._context.spec.observation.settle == "none":
+            watch = partial(self._composer.watch, role)
+            return observe_now(self.machines[role], watch=watch).frame
+        return self._settled(role)
 
     def _measure(self, seconds: Mapping[str, float]) -> None:
         context = self._context

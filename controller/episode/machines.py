@@ -79,7 +79,18 @@ class TrialMachines:
             recording(machines, self._log, context.spec.recording_hz, context.clock)
         )
         cancel = self._clock.token
-        return LiveTrial(task, environment, context, self._log, self._clock, cancel=cancel)
+        live = LiveTrial(task, environment, context, self._log, self._clock, cancel=cancel)
+        live.renew = self._renew
+        return live
+
+    def _renew(self) -> None:
+        """Extend the lease to its original duration from now.
+
+        Raises:
+            LeaseExpiredError: it has ended.
+        """
+        if self._lease is not None:
+            self._lease.renew()
 
     def explain(self, ending: Ending) -> Ending:
         """Return the ending of a trial, taking into account that its lease may have ended."""

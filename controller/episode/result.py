@@ -36,6 +36,8 @@ class Reason(StrEnum):
     MONEY_LIMIT = "money_limit"
     REPETITION_LIMIT = "repetition_limit"
     """The same action was repeated, and nothing on the screens changed."""
+    STALLED_LIMIT = "stalled_limit"
+    """Too many actions since a subtask was last completed."""
     INVALID_ACTION = "invalid_action"
     """Too many consecutive rejected actions."""
     AGENT_ERROR = "agent_error"
@@ -138,11 +140,19 @@ class MemberShare:
         usage: tokens of its model and their price.
         agent_seconds: time charged to it.
         steps: number of its executed actions.
+        refused: number of its calls that were refused, by the code of the error: ``unknown_action``,
+            ``invalid_arguments``, ``off_screen``, ``unknown_mark``, ``invalid_action`` (refused by the
+            machine), ``action`` (failed on the machine), ``unusable_reply``, ``no_action``.
+        tool_calls: number of its executed actions that called tool servers.
+        distractor_calls: those of them that called servers which do not help with the task.
     """
 
     usage: Usage = NO_USAGE
     agent_seconds: float = 0.0
     steps: int = 0
+    refused: dict[str, int] = field(default_factory=dict)
+    tool_calls: int = 0
+    distractor_calls: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +178,7 @@ class TrialResult:
         disagreements: contradictions between guests and the appliance.
         started: whether the agent got its first observation.
         ended_by: name of the member in whose turn the trial ended; empty if it was in nobody's.
+        tools_offered: number of tools that agents were offered beside the screen.
     """
 
     task: str
@@ -188,6 +199,7 @@ class TrialResult:
     disagreements: tuple[Disagreement, ...] = ()
     started: bool = True
     ended_by: str = ""
+    tools_offered: int = 0
 
     @property
     def usage(self) -> Usage:
@@ -198,6 +210,11 @@ class TrialResult:
     def agent_seconds(self) -> float:
         """Time charged to all members."""
         return sum(share.agent_seconds for share in self.members.values())
+
+    @property
+    def tool_calls(self) -> int:
+        """Number of executed actions that called tools, of all members."""
+        return sum(share.tool_calls for share in self.members.values())
 
     @property
     def score(self) -> TrialScore:

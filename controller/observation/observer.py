@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PIL import Image
 
+from controller.observation.pictures import encode_png
 from foundation.files import digest_bytes
 
 if TYPE_CHECKING:
@@ -16,6 +15,10 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from controller.observation.clips import Clip
+    from controller.observation.marks import Mark
+    from controller.observation.pictures import Picture
+    from controller.observation.results import ActionResult
     from provisioning.protocols import Element, Json, Machine
 
     Frame = npt.NDArray[np.uint8]
@@ -46,6 +49,15 @@ class Observation:
         feedback: why the agent's last action was rejected; empty if it was not.
         trees: visible elements by role, if the run enables them.
         progress: lines about the task's progress, if the run enables them.
+        marks: marks by role, if the run enables them; the ones that actions name.
+        results: what the actions of the last turn returned besides, in order.
+        pictures: screenshots by role as the run wants models to see them, with what is drawn on them;
+            empty if models receive none.
+        previous: screenshots by role before the last step, likewise.
+        texts: further parts by role, as text for models: marks, trees, clipboards.
+        tree_faults: why a role's tree could not be read.
+        clips: videos of the last step by role.
+        found: results of the suite's observation functions, by role and name.
     """
 
     step: int
@@ -53,6 +65,14 @@ class Observation:
     feedback: str = ""
     trees: Mapping[str, Sequence[Element]] = field(default_factory=dict)
     progress: tuple[str, ...] = ()
+    marks: Mapping[str, Sequence[Mark]] = field(default_factory=dict)
+    results: tuple[ActionResult, ...] = ()
+    pictures: Mapping[str, Picture] = field(default_factory=dict)
+    previous: Mapping[str, Picture] = field(default_factory=dict)
+    texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    tree_faults: Mapping[str, str] = field(default_factory=dict)
+    clips: Mapping[str, Clip] = field(default_factory=dict)
+    found: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
 
 
 def describe_tree(tree: Sequence[Element]) -> list[dict[str, Json]]:
@@ -100,10 +120,3 @@ class Observer:
         if last is None or not np.array_equal(last.frame, frame):
             png = encode_png(frame)
             self.shots[role] = Screenshot(frame, png, digest_bytes(png))
-
-
-def encode_png(frame: Frame) -> bytes:
-    """Compress a frame losslessly, optimized for speed rather than size."""
-    out = io.BytesIO()
-    Image.fromarray(frame).save(out, "PNG", compress_level=1)
-    return out.getvalue()

@@ -11,11 +11,14 @@ from foundation.clock import SYSTEM_CLOCK, Clock
 from provisioning.protocols import Load, Stillness
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy.typing as npt
 
     from provisioning.protocols import Machine, Screen
 
     Frame = npt.NDArray[np.uint8]
+    Watch = Callable[[Frame], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +62,17 @@ class Settled:
 DEFAULT_RULE = SettleRule()
 
 
+def _ignore(_: Frame) -> None:
+    """Do nothing with a frame."""
+
+
 def settle(
     screen: Screen,
     rule: SettleRule = DEFAULT_RULE,
     clock: Clock = SYSTEM_CLOCK,
     load: Load | None = None,
+    *,
+    watch: Watch = _ignore,
 ) -> Settled:
     """Capture frames until the screen is still and the machine idle during a time window.
 
@@ -79,16 +88,19 @@ def settle(
         rule: conditions under which it counts as still.
         clock: measures and waits.
         load: load of the machine, if it reports it.
+        watch: called with each captured frame.
     """
     if isinstance(screen, Stillness) and screen.is_still() is not None:
-        return _settle_by_report(screen, screen, rule, clock)
+        return _settle_by_report(screen, screen, rule, clock, watch)
     start_s = since_s = clock.monotonic_s()
     first = screen.capture()
+    watch(first)
     used_s = load.cpu_time_s() if load else 0.0
     frames = 1
     while True:
         clock.sleep(rule.every_s)
         frame = screen.capture()
+        watch(frame)
         frames += 1
         now_s = clock.monotonic_s()
         if changed_ratio(first, frame) > rule.still_ratio:
@@ -104,7 +116,7 @@ def settle(
 
 
 def _settle_by_report(
-    screen: Screen, stillness: Stillness, rule: SettleRule, clock: Clock
+    screen: Screen, stillness: Stillness, rule: SettleRule, clock: Clock, watch: Watch
 ) -> Settled:
     """Poll the machine until no change is pending before and after the frame's capture."""
     start_s = clock.monotonic_s()
@@ -112,6 +124,7 @@ def _settle_by_report(
     while True:
         is_still = stillness.is_still()
         frame = screen.capture()
+        watch(frame)
         frames += 1
         is_still = bool(is_still) and bool(stillness.is_still()) and screen.capture() is frame
         seconds = clock.monotonic_s() - start_s
@@ -120,10 +133,31 @@ def _settle_by_report(
         clock.sleep(rule.every_s)
 
 
-def settle_machine(machine: Machine, rule: SettleRule, clock: Clock) -> Settled:
-    """Wait until a machine has settled, according to its screen and its load, if reported."""
+def settle_machine(
+    machine: Machine, rule: SettleRule, clock: Clock, *, watch: Watch = _ignore
+) -> Settled:
+    """Wait until a machine has settled, according to its screen and its load, if reported.
+
+    Args:
+        machine: the machine.
+        rule: conditions under which it counts as still.
+        clock: measures and waits.
+        watch: called with each captured frame.
+    """
     load = machine if isinstance(machine, Load) else None
-    return settle(machine.screen, rule, clock, load)
+    return settle(machine.screen, rule, clock, load, watch=watch)
+
+
+def observe_now(machine: Machine, *, watch: Watch = _ignore) -> Settled:
+    """Capture one frame without waiting, for runs that observe in real time.
+
+    Args:
+        machine: the machine.
+        watch: called with the captured frame.
+    """
+    frame = machine.screen.capture()
+    watch(frame)
+    return Settled(frame, is_still=False, seconds=0.0, frames=1)
 
 
 def changed_ratio(before: Frame, after: Frame) -> float:

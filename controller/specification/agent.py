@@ -51,6 +51,23 @@ class ScriptSpec(Record):
     digest: str = ""
 
 
+class HeuristicSpec(Record):
+    """The agent without a model that reads accessibility trees, which its observations include."""
+
+    kind: Literal["heuristic"] = "heuristic"
+
+
+class ReplaySpec(Record):
+    """The agent that plays the recorded actions of another run's trials.
+
+    Attributes:
+        run: id of that run.
+    """
+
+    kind: Literal["replay"] = "replay"
+    run: str
+
+
 class CustomSpec(Record):
     """An agent that a program passed as an object; it cannot be recreated from the specification.
 
@@ -206,6 +223,8 @@ _Any = (
     | NoopSpec
     | RandomSpec
     | ScriptSpec
+    | HeuristicSpec
+    | ReplaySpec
     | ModelSpec
     | PythonSpec
     | CommandSpec

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from controller.specification.agent import MEMBER, NoopSpec, Record
-from controller.specification.run import ObservationSpec
+from controller.specification.observation import ObservationSpec
+from controller.specification.run import ActionSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,8 @@ class EpisodeSpec(Record):
         suite: name of the suite, a label of metrics.
         members: the team that plays the trial, by name.
         code: version of Mesocosm, for logs.
-        observation: what agents receive in addition to screenshots.
+        observation: what agents receive before they act.
+        actions: how agents may act.
         recording_hz: recorded frames per second of each screen; 0 records none.
     """
 
@@ -38,6 +40,7 @@ class EpisodeSpec(Record):
     members: dict[str, TeamMember] = Field(default={MEMBER: TeamMember()})
     code: str = ""
     observation: ObservationSpec = ObservationSpec()
+    actions: ActionSpec = ActionSpec()
     recording_hz: float = 0.0
 
     @property

@@ -19,6 +19,7 @@ class ModelChoice(Record):
         base_url: URL of its endpoint.
         extra: further fields of each request.
         image_scale: factor that screenshots are scaled down by.
+        history: number of past turns that each request includes.
     """
 
     adapter: str | None = None
@@ -27,3 +28,4 @@ class ModelChoice(Record):
     base_url: str | None = None
     extra: dict[str, JsonValue] | None = None
     image_scale: float | None = None
+    history: int | None = None

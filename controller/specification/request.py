@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from controller.specification.run import BudgetSpec, KeepPolicy, LimitsSpec, Order
+from controller.specification.observation import Feedback, ObservationSpec
+from controller.specification.run import BudgetSpec, Interface, KeepPolicy, LimitsSpec, Order
 from foundation.errors import UsageError
 
 if TYPE_CHECKING:
@@ -32,10 +33,12 @@ class RunRequest(BaseModel):
         solution: which of a task's reference solutions the agent ``oracle`` plays.
         adapter: adapter of the model's API, for the agent ``model``; from the environment by default.
         family: format in which the model acts: ``tools``, a family of models, or ``auto``.
+        replay: the run whose recorded actions the agent ``replay`` plays.
         model: name of the model, for the agent ``model``; from the environment by default.
         base_url: URL of the model's endpoint, without credentials; from the environment by default.
         extra_fields: additional fields of each request to the model.
         image_scale: factor by which screenshots are scaled down for the model.
+        history: number of past turns that each request to the model includes.
         tasks: task ids or patterns of ids; all tasks by default.
         tags: a task must have at least one of these.
         limits: limits of every trial; override those of its task.
@@ -45,8 +48,12 @@ class RunRequest(BaseModel):
         seed: seed of all random choices.
         order: order in which trials start: as in the suite, or shuffled by the seed.
         keep_end_state: trials whose machines are kept in their final state.
-        trees: whether observations include accessibility trees.
-        feedback: feedback on progress that agents receive.
+        interface: what agents act with: the screen, the tools that tasks offer, or both.
+        code: whether agents may run code on desktops.
+        confirm: whether a person confirms each action.
+        observation: what agents receive before they act.
+        trees: whether observations include accessibility trees, in addition to `observation`.
+        feedback: feedback on progress that agents receive; ``none`` for that of `observation`.
         recording_hz: frames per second of recordings; 0 disables recording.
         parallel: maximum number of concurrent trials, as memory allows.
         isolate: whether each trial runs in a process of its own.
@@ -64,10 +71,12 @@ class RunRequest(BaseModel):
     solution: str = Field(default="", max_length=_NAME_CHARS)
     adapter: _Name | None = None
     family: _Name | None = None
+    replay: str = Field(default="", max_length=_NAME_CHARS)
     model: _Name | None = None
     base_url: _Path | None = None
     extra_fields: dict[str, JsonValue] | None = None
     image_scale: float | None = Field(default=None, ge=0.1, le=1)
+    history: int | None = Field(default=None, ge=1, le=1000)
     tasks: Annotated[tuple[_Name, ...], Field(max_length=_MAX_TASKS)] = ()
     tags: Annotated[tuple[_Name, ...], Field(max_length=_MAX_TASKS)] = ()
     limits: LimitsSpec = LimitsSpec()
@@ -77,13 +86,22 @@ class RunRequest(BaseModel):
     seed: int = Field(default=0, ge=0, le=2**63 - 1)
     order: Order = "suite"
     keep_end_state: KeepPolicy = "none"
+    interface: Interface = "both"
+    code: bool = False
+    confirm: bool = False
+    observation: ObservationSpec = ObservationSpec()
     trees: bool = False
-    feedback: Literal["none", "hints", "nodes"] = "none"
+    feedback: Feedback = "none"
     recording_hz: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     parallel: int = Field(default=1, ge=1, le=1024)
     isolate: bool = False
     preflight: bool = True
     fleet: Literal["real", "fake"] = "real"
+
+    @property
+    def whole_observation(self) -> ObservationSpec:
+        """What agents receive, with `trees` and `feedback`."""
+        return self.observation.with_parts(trees=self.trees, feedback=self.feedback)
 
     @property
     def agent_label(self) -> str:

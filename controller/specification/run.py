@@ -15,6 +15,7 @@ from controller.specification.agent import (
     model_name,
     require_unique,
 )
+from controller.specification.observation import ObservationSpec
 from foundation.errors import UsageError
 from foundation.files import digest_json
 
@@ -85,16 +86,33 @@ class TaskSpec(Record):
         return (*parts, *changed)
 
 
-class ObservationSpec(Record):
-    """What agents receive in addition to screenshots.
+Interface = Literal["gui", "tools", "both"]
+"""What agents act with: the screen, the tools that a task offers, or both."""
+
+
+class ActionSpec(Record):
+    """How agents may act.
 
     Attributes:
-        trees: whether they receive the machines' accessibility trees.
-        feedback: progress of the task: none, hints of unmet nodes, or all nodes.
+        interface: what they act with; tasks that offer no tools leave only the session with `tools`.
+        code: whether they may run code on desktops: a Python kernel and a shell.
+        confirm: whether a person confirms each action.
     """
 
-    trees: bool = False
-    feedback: Literal["none", "hints", "nodes"] = "none"
+    interface: Interface = "both"
+    code: bool = False
+    confirm: bool = False
+
+    @property
+    def groups(self) -> frozenset[str]:
+        """The groups of actions on machines that agents are offered."""
+        groups = {"gui"} if self.interface != "tools" else set()
+        return frozenset(groups | ({"code"} if self.code else set()))
+
+    @property
+    def has_tools(self) -> bool:
+        """Whether agents are offered the tools of tasks."""
+        return self.interface != "gui"
 
 
 class LimitsSpec(Record):
@@ -102,15 +120,19 @@ class LimitsSpec(Record):
 
     Attributes:
         steps: executed actions.
+        turns: replies of agents, each of which may have several actions.
         seconds: the agent's time.
         tokens: tokens of the model, in both directions.
         usd: price of the model's tokens, US dollars.
+        stalled_steps: executed actions since a subtask was last completed.
     """
 
     steps: int | None = Field(default=None, ge=1)
     seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     tokens: int | None = Field(default=None, ge=1)
     usd: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    stalled_steps: int | None = Field(default=None, ge=1, exclude_if=lambda value: value is None)
+    turns: int | None = Field(default=None, ge=1, exclude_if=lambda value: value is None)
 
 
 class BudgetSpec(Record):
@@ -171,7 +193,8 @@ class RunSpec(Record):
         order: order in which trials start: that of the suite, or shuffled by the seed.
         evaluators: digest of the sources of all evaluators.
         action_space: digest of the actions that agents are offered.
-        observation: what agents receive in addition to screenshots.
+        observation: what agents receive before they act.
+        actions: how agents may act.
         limits: limits of every trial that replace those of the tasks.
         budget: limits for all attempts together, as originally requested.
         images: recipe digest of each kind of machine, if there is one.
@@ -194,6 +217,9 @@ class RunSpec(Record):
     evaluators: str = ""
     action_space: str = ""
     observation: ObservationSpec = ObservationSpec()
+    actions: ActionSpec = Field(
+        default=ActionSpec(), exclude_if=lambda value: value == ActionSpec()
+    )
     limits: LimitsSpec = LimitsSpec()
     budget: BudgetSpec = BudgetSpec()
     images: dict[str, str] = Field(default={})

@@ -94,6 +94,16 @@ class TrialLog:
             self._keep(f"{shot.digest}.png", shot.png)
         return {role: shot.digest for role, shot in shots.items()}
 
+    def keep_picture(self, png: bytes) -> str:
+        """Write a new picture and return its digest.
+
+        Raises:
+            StoreError: the disk is full or broken.
+        """
+        digest = digest_bytes(png)
+        self._keep(f"{digest}.png", png)
+        return digest
+
     def keep_trees(self, trees: Mapping[str, Sequence[Element]]) -> dict[str, str]:
         """Write new accessibility trees and return the digests of all by role.
 

@@ -105,6 +105,23 @@ class Report:
             "with_baseline": sum(1 for effects in known if effects.has_baseline),
         }
 
+    @property
+    def tools(self) -> dict[str, Json]:
+        """Use of tools beside the screen in the trials that offered any."""
+        offered = [trial for trial in self.trials if trial.tools_offered]
+        steps = sum(trial.steps for trial in offered)
+        calls = sum(trial.tool_calls for trial in offered)
+        shares = [share for trial in offered for share in trial.members.values()]
+        invoked = sum(1 for trial in offered if trial.tool_calls)
+        return {
+            "trials": len(offered),
+            "with_calls": invoked,
+            "invocation_rate": invoked / len(offered) if offered else None,
+            "calls": calls,
+            "distractor_calls": sum(share.distractor_calls for share in shares),
+            "share_of_steps": calls / steps if steps else None,
+        }
+
     def to_dict(self) -> dict[str, Json]:
         """Return the machine-readable form, stable since version 0.1; keys are never removed."""
         return {
@@ -138,6 +155,7 @@ class Report:
             "verdicts": dict(self.verdicts),
             "metrics": self.metrics.to_dict(),
             "side_effects": self.side_effects,
+            "tools": self.tools,
             "machines": [_machine(machine) for machine in self.machines],
             "spec": {"digest": self.spec.digest, **self.spec.model_dump(mode="json")},
             "ended": self.ended,
@@ -189,10 +207,14 @@ def _trial(trial: TrialResult) -> dict[str, Json]:
                 "steps": share.steps,
                 "agent_seconds": share.agent_seconds,
                 "usage": _usage(share.usage),
+                "refused": dict(share.refused),
+                "tool_calls": share.tool_calls,
+                "distractor_calls": share.distractor_calls,
             }
             for name, share in trial.members.items()
         },
         "ended_by": trial.ended_by or None,
+        "tools_offered": trial.tools_offered,
         "unmet": _reasons(trial),
         "side_effects": None if trial.side_effects is None else asdict(trial.side_effects),
         "parameters": trial.parameters,
@@ -231,6 +253,25 @@ def _machine(machine: MachineRecord) -> dict[str, Json]:
     return {**kept, "is_reference_phone": machine.backend == _REFERENCE_PHONE}
 
 
+def _use_lines(report: Report) -> list[str]:
+    """Return what agents did with tools, and which of their calls were refused; nothing if neither."""
+    lines = []
+    tools = report.tools
+    if tools["trials"]:
+        lines.append(
+            f"tools were called in {tools['with_calls']} of {tools['trials']} trials that offered "
+            f"some: {tools['calls']} calls, {tools['distractor_calls']} of distractors"
+        )
+    refused: Counter[str] = Counter()
+    for trial in report.trials:
+        for share in trial.members.values():
+            refused.update(share.refused)
+    if refused:
+        kinds = ", ".join(f"{count} {code}" for code, count in sorted(refused.items()))
+        lines.append(f"refused calls: {kinds}")
+    return lines
+
+
 def _summary(report: Report) -> list[str]:
     metrics = report.metrics
     counts = ", ".join(f"{number} {verdict}" for verdict, number in report.verdicts.items())
@@ -253,6 +294,7 @@ def _summary(report: Report) -> list[str]:
         lines.append(f"the budget is spent ({report.budget.excess()}); {left} trials remain")
     if effects := _side_effects_line(report):
         lines.append(effects)
+    lines += _use_lines(report)
     lines += _regrade_lines(report)
     for machine in report.machines:
         name = "reference phone" if machine.backend == _REFERENCE_PHONE else machine.backend

@@ -45,10 +45,13 @@ class Limits(Strict):
 
     Attributes:
         steps: executed actions.
+        turns: replies of agents, each of which may have several actions; None means no limit.
         seconds: time of the agent and of the completed calls to its model; time spent by the
             machines does not count.
         repetitions: the same action with the same arguments, in a row.
         invalid_actions: unknown actions or wrong arguments, in a row.
+        stalled_steps: executed actions since a subtask was last completed, or a node met where the
+            task has no subtasks; None means no limit.
         tokens: input and output tokens of the model; None means no limit.
         usd: price of the model's tokens in US dollars; None means no limit.
         wall_seconds: wall-clock time since the first observation; None means ten times `seconds`,
@@ -59,9 +62,25 @@ class Limits(Strict):
     seconds: float = Field(default=300.0, gt=0)
     repetitions: int = Field(default=5, ge=2)
     invalid_actions: int = Field(default=3, ge=1)
+    stalled_steps: int | None = Field(default=None, ge=1, exclude_if=is_empty)
     tokens: int | None = Field(default=None, ge=1, exclude_if=is_empty)
     usd: float | None = Field(default=None, gt=0, exclude_if=is_empty)
     wall_seconds: float | None = Field(default=None, gt=0, exclude_if=is_empty)
+    turns: int | None = Field(default=None, ge=1, exclude_if=is_empty)
+
+
+class ToolServer(Strict):
+    """An MCP server that a task offers to agents beside the screen.
+
+    Attributes:
+        on: role of the machine that it runs on, as the agent's user.
+        command: program and arguments; it speaks the protocol on its standard streams.
+        distractor: whether its tools do not help with the task.
+    """
+
+    on: str
+    command: tuple[str, ...] = Field(min_length=1, strict=False)
+    distractor: bool = False
 
 
 class Part(Strict):
@@ -115,6 +134,7 @@ class Task(Strict):
         setup: operations, and conditions to wait for, before the agent's first observation.
         graph: the graph of evaluators.
         limits: limits of a trial.
+        tools: MCP servers that agents are offered beside the screen, by name.
         oracle: the reference solution.
         oracles: further reference solutions, or all of them, by name; each must pass on its own.
         must_fail: attempts that look like solutions and must not pass, by name.
@@ -139,6 +159,7 @@ class Task(Strict):
     setup: tuple[SetupEntry, ...] = Field(default=(), strict=False)
     graph: tuple[Node, ...] = Field(min_length=1, strict=False)
     limits: Limits = Limits()
+    tools: dict[Name, ToolServer] = Field(default_factory=dict, exclude_if=is_empty)
     oracle: tuple[OracleStep, ...] = Field(default=(), strict=False)
     oracles: dict[Name, Solution] = Field(default_factory=dict, exclude_if=is_empty)
     must_fail: dict[Name, Solution] = Field(default_factory=dict, exclude_if=is_empty)
@@ -156,6 +177,20 @@ class Task(Strict):
         if SESSION in roles:
             raise PydanticCustomError("role", "'session' is not a machine and cannot be a role.")
         return roles
+
+    @model_validator(mode="after")
+    def _check_tools(self) -> Self:
+        for name, server in self.tools.items():
+            if name in {*self.roles, SESSION} or "__" in name:
+                message = "The tool server {name} needs a name of its own, without '__'."
+                raise PydanticCustomError("tools", message, {"name": repr(name)})
+            if server.on not in self.roles:
+                known = ", ".join(sorted(self.roles))
+                message = "The tool server {name} is on the unknown role {role}. Known: {known}."
+                raise PydanticCustomError(
+                    "tools", message, {"name": repr(name), "role": repr(server.on), "known": known}
+                )
+        return self
 
     @model_validator(mode="after")
     def _check_parts(self) -> Self:

@@ -8,7 +8,7 @@ import io
 import threading
 import unicodedata
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 import numpy as np
@@ -49,6 +49,12 @@ class TextLine:
     text: str
     bounds: Bounds
     score: float
+
+    def moved(self, x: int, y: int) -> TextLine:
+        """Return the line at another place, for a picture that is a part of a larger one."""
+        box = self.bounds
+        bounds = Bounds(box.left + x, box.top + y, box.right + x, box.bottom + y)
+        return replace(self, bounds=bounds)
 
 
 class TextEngine(Protocol):

@@ -21,6 +21,8 @@ class VisionSettings(EnvironmentSettings):
         easyocr_reader_sha256: checksum of ``english_g2.pth``.
         xfeat_weights: file of XFeat's weights (``xfeat.pt``).
         xfeat_sha256: checksum of that file.
+        grounding_dir: folder of a GroundingDINO model, as transformers saves it.
+        grounding_sha256: checksum of its ``model.safetensors``; empty does not check it.
         threads: number of CPU threads of an engine.
     """
 
@@ -31,6 +33,8 @@ class VisionSettings(EnvironmentSettings):
     easyocr_reader_sha256: str = ""
     xfeat_weights: Path | None = None
     xfeat_sha256: str = ""
+    grounding_dir: Path | None = None
+    grounding_sha256: str = ""
     threads: int = Field(default=2, ge=1)
 
 

@@ -26,7 +26,11 @@ _PLACES = {
     "evaluator": PLACES,
     "action": ("desktop", "phone", "session"),
     "setup": ("desktop", "phone"),
+    "observation": ("desktop", "phone"),
+    "visual_prompt": ("desktop", "phone"),
 }
+_ONLY_SUBJECT = frozenset({"observation", "visual_prompt"})
+"""Kinds of functions that are called with nothing but their subject."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +103,8 @@ def extend(vocabulary: Vocabulary, code: SuiteCode) -> Vocabulary:
         "evaluator": _copy(vocabulary.evaluators),
         "action": _copy(vocabulary.actions),
         "setup": _copy(vocabulary.setups),
+        "observation": _copy(vocabulary.observations),
+        "visual_prompt": _copy(vocabulary.visual_prompts),
     }
     for function in code.functions:
         mark = function.tool.mark
@@ -112,6 +118,8 @@ def extend(vocabulary: Vocabulary, code: SuiteCode) -> Vocabulary:
         evaluators=kinds["evaluator"],
         actions=None if vocabulary.actions is None else kinds["action"],
         setups=None if vocabulary.setups is None else kinds["setup"],
+        observations=kinds["observation"],
+        visual_prompts=kinds["visual_prompt"],
         bundle=vocabulary.bundle.with_modules(code.guest_modules),
         own=tuple(function.tool for function in code.functions),
     )
@@ -161,6 +169,8 @@ def _describe(mark: Mark, source: SourceFile) -> Tool:
         raise source.error(line, f"{mark.name} cannot be for {mark.on!r}.", f"Known: {known}.")
     if not inspect.signature(mark.function).parameters:
         raise source.error(line, f"{mark.name} needs a first parameter for the subject.")
+    if mark.kind in _ONLY_SUBJECT and len(inspect.signature(mark.function).parameters) > 1:
+        raise source.error(line, f"{mark.name} must have only one parameter.")
     if mark.kind == "evaluator" and mark.function.__annotations__.get("return") not in {
         "bool",
         bool,

@@ -14,7 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-FOLDERS = {"evaluators": "evaluator", "actions": "action", "setup": "setup"}
+FOLDERS = {
+    "evaluators": "evaluator",
+    "actions": "action",
+    "setup": "setup",
+    "observations": "observation",
+    "visual_prompts": "visual_prompt",
+}
 """Folders next to ``suite.yaml``, and the kind of functions that their files define."""
 
 MAX_BYTES = 1 << 20

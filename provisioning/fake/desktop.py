@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from provisioning.protocols import StateSummary
+    from provisioning.protocols import Point, StateSummary
 
 SIZE = (320, 200)
 _APPS = {
@@ -181,38 +181,61 @@ class FakeDesktop(FakeMachine[DesktopState]):
         self.require_running()
         self.state.pointer = (x, y)
 
-    def click(self, x: int, y: int, *, button: Button = Button.LEFT, count: int = 1) -> None:
+    def click(
+        self,
+        x: int,
+        y: int,
+        *,
+        button: Button = Button.LEFT,
+        count: int = 1,
+        held: Sequence[str] = (),
+    ) -> None:
         """Click; a click on a button of the bar opens its application."""
         self.move(x, y)
-        self.state.received.append(("click", (x, y), button, count))
+        self._require_keys(held)
+        self.state.received.append(("click", (x, y), button, count, *held))
         if button is Button.LEFT and y < _BAR_PX:
             index = min(x * len(_APPS) // SIZE[0], len(_APPS) - 1)
             self.open_app(list(_APPS)[index])
 
+    def button_down(self, x: int, y: int, *, button: Button = Button.LEFT) -> None:
+        """Press a button; nothing reacts."""
+        self.move(x, y)
+        self.state.received.append(("press", (x, y), button))
+
+    def button_up(self, x: int, y: int, *, button: Button = Button.LEFT) -> None:
+        """Release a button; nothing reacts."""
+        self.move(x, y)
+        self.state.received.append(("release", (x, y), button))
+
     def drag(
-        self, start: tuple[int, int], end: tuple[int, int], *, duration_s: float = 0.3
+        self,
+        path: Sequence[Point],
+        *,
+        button: Button = Button.LEFT,
+        duration_s: float = 0.3,
+        held: Sequence[str] = (),
     ) -> None:
         """Drag; only moves the pointer to the end."""
-        self.move(*start)
-        self.move(*end)
-        self.state.received.append(("drag", start, end))
+        self._require_keys(held)
+        for place in path:
+            self.move(*place)
+        self.state.received.append(("drag", *path, button, *held))
 
-    def scroll(self, x: int, y: int, *, dx: int = 0, dy: int = 0) -> None:
+    def scroll(self, x: int, y: int, *, dx: int = 0, dy: int = 0, held: Sequence[str] = ()) -> None:
         """Turn the wheel; only moves the pointer, nothing scrolls."""
         self.move(x, y)
-        self.state.received.append(("wheel", (x, y), dy))
+        self._require_keys(held)
+        self.state.received.append(("wheel", (x, y), dx, dy, *held))
 
-    def key(self, *names: str) -> None:
+    def key(self, *names: str, hold_s: float = 0.0) -> None:
         """Press keys: only Return, BackSpace and single characters have an effect.
 
         Raises:
             InvalidActionError: a key does not exist.
         """
-        self.faults.check("input")
-        self.require_running()
-        for name in names:
-            if len(name) > 1 and name not in _NAMED_KEYS:
-                raise InvalidActionError(f"There is no key called {name!r}.")
+        self._require_keys(names)
+        self.clock.sleep(hold_s)
         match names:
             case ("Return",):
                 self._enter()
@@ -222,6 +245,31 @@ class FakeDesktop(FakeMachine[DesktopState]):
                 self.state.line += single
             case _:
                 pass
+
+    def key_down(self, *names: str) -> None:
+        """Press keys and keep them pressed; nothing reacts.
+
+        Raises:
+            InvalidActionError: a key does not exist.
+        """
+        self._require_keys(names)
+        self.state.received.append(("key_down", *names))
+
+    def key_up(self, *names: str) -> None:
+        """Release keys; nothing reacts.
+
+        Raises:
+            InvalidActionError: a key does not exist.
+        """
+        self._require_keys(names)
+        self.state.received.append(("key_up", *names))
+
+    def _require_keys(self, names: Sequence[str]) -> None:
+        self.faults.check("input")
+        self.require_running()
+        for name in names:
+            if len(name) > 1 and name not in _NAMED_KEYS:
+                raise InvalidActionError(f"There is no key called {name!r}.")
 
     def text(self, text: str) -> None:
         """Type; a newline enters the line. Has no effect without an open application."""
@@ -262,6 +310,9 @@ class FakeDesktop(FakeMachine[DesktopState]):
                 name = str(params["name"])
                 self.open_app(name)
                 return {"id": _APPS[name], "name": name}
+            case "search_apps":
+                words = str(params["words"]).lower()
+                return [name for name in _APPS if words in name.lower()]
             case "launch":
                 return self._launch([str(word) for word in cast("list[Json]", params["argv"])])
             case "exec":

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from provisioning.protocols import StateSummary
+    from provisioning.protocols import Point, StateSummary
 
 SIZE = (180, 400)
 _ROW_PX = 25
@@ -172,36 +172,65 @@ class FakePhone(FakeMachine[PhoneState]):
     def move(self, x: int, y: int) -> None:
         """Do nothing: a phone has no pointer."""
 
-    def click(self, x: int, y: int, *, button: Button = Button.LEFT, count: int = 1) -> None:
+    def click(
+        self,
+        x: int,
+        y: int,
+        *,
+        button: Button = Button.LEFT,
+        count: int = 1,
+        held: Sequence[str] = (),
+    ) -> None:
         """Tap; a tap on an icon of the launcher opens its application."""
-        self.faults.check("input")
-        self.require_running()
-        self.state.received.append(("click", (x, y), button, count))
+        del held
+        self._touch("click", (x, y), button, count)
         row = y // _ROW_PX - 1
         rows = self._rows()
         if self.state.front == LAUNCHER and 0 <= row < len(rows):
             self.open_app(rows[row])
 
+    def button_down(self, x: int, y: int, *, button: Button = Button.LEFT) -> None:
+        """Put a finger down; nothing reacts."""
+        self._touch("press", (x, y), button)
+
+    def button_up(self, x: int, y: int, *, button: Button = Button.LEFT) -> None:
+        """Lift the finger; nothing reacts."""
+        self._touch("release", (x, y), button)
+
     def drag(
-        self, start: tuple[int, int], end: tuple[int, int], *, duration_s: float = 0.3
+        self,
+        path: Sequence[Point],
+        *,
+        button: Button = Button.LEFT,
+        duration_s: float = 0.3,
+        held: Sequence[str] = (),
     ) -> None:
         """Swipe; nothing moves."""
-        self.faults.check("input")
-        self.require_running()
-        self.state.received.append(("drag", start, end))
+        del button, duration_s, held
+        self._touch("drag", *path)
 
-    def scroll(self, x: int, y: int, *, dx: int = 0, dy: int = 0) -> None:
+    def gesture(self, paths: Sequence[Sequence[Point]], *, duration_s: float = 0.3) -> None:
+        """Touch with several fingers; nothing moves."""
+        del duration_s
+        self._touch("gesture", *(tuple(path) for path in paths))
+
+    def scroll(self, x: int, y: int, *, dx: int = 0, dy: int = 0, held: Sequence[str] = ()) -> None:
         """Turn the wheel; nothing scrolls."""
+        del held
+        self._touch("wheel", (x, y), dx, dy)
+
+    def _touch(self, *received: object) -> None:
         self.faults.check("input")
         self.require_running()
-        self.state.received.append(("wheel", (x, y), dy))
+        self.state.received.append(received)
 
-    def key(self, *names: str) -> None:
+    def key(self, *names: str, hold_s: float = 0.0) -> None:
         """Press keys: HOME and BACK return to the launcher.
 
         Raises:
             InvalidActionError: a key does not exist.
         """
+        del hold_s
         self.faults.check("input")
         self.require_running()
         for name in names:
@@ -209,6 +238,16 @@ class FakePhone(FakeMachine[PhoneState]):
                 raise InvalidActionError(f"There is no key called {name!r}.")
             if name in {"HOME", "BACK"}:
                 self.state.front, self.state.line = LAUNCHER, ""
+
+    def key_down(self, *names: str) -> None:
+        """Refuse: Android's command presses and releases keys at once.
+
+        Raises:
+            InvalidActionError: always.
+        """
+        raise InvalidActionError(f"A phone cannot keep {', '.join(names)} pressed.")
+
+    key_up = key_down
 
     def text(self, text: str) -> None:
         """Type into the field of the application in the foreground."""

@@ -11,6 +11,7 @@ import numpy as np
 from PIL import Image
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import (
     GuestCallError,
     InvalidActionError,
@@ -26,7 +27,8 @@ from provisioning.protocols import Bounds, Button, Element, Search
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from provisioning.protocols import Frame, Json, Link
+    from foundation.clock import Clock
+    from provisioning.protocols import Frame, Json, Link, Point
 
 MAX_SCREEN_PX = 1 << 26
 _MAX_NODES = 5000
@@ -152,37 +154,92 @@ class LinkInput:
     Args:
         link: link to the probe.
         timeout_s: time limit of one input action; each part of a text has its own.
+        clock: clock used to hold keys.
     """
 
-    def __init__(self, link: Link, *, timeout_s: float = _INPUT_TIMEOUT_S) -> None:
+    def __init__(
+        self, link: Link, *, timeout_s: float = _INPUT_TIMEOUT_S, clock: Clock = SYSTEM_CLOCK
+    ) -> None:
         self._link = link
         self._timeout_s = timeout_s
+        self._clock = clock
 
     def move(self, x: int, y: int) -> None:
         """Move the pointer to a position, screen px."""
         self._act("move", x=x, y=y)
 
-    def click(self, x: int, y: int, *, button: Button = Button.LEFT, count: int = 1) -> None:
+    def click(
+        self,
+        x: int,
+        y: int,
+        *,
+        button: Button = Button.LEFT,
+        count: int = 1,
+        held: Sequence[str] = (),
+    ) -> None:
         """Click `count` times."""
-        self._act("click", x=x, y=y, button=button.value, count=count)
+        self._act("click", x=x, y=y, button=button.value, count=count, held=list(held))
+
+    def button_down(self, x: int, y: int, *, button: Button = Button.LEFT) -> None:
+        """Press a button at a position and keep it pressed."""
+        self._act("press", x=x, y=y, button=button.value)
+
+    def button_up(self, x: int, y: int, *, button: Button = Button.LEFT) -> None:
+        """Move to a position and release a button there."""
+        self._act("release", x=x, y=y, button=button.value)
 
     def drag(
-        self, start: tuple[int, int], end: tuple[int, int], *, duration_s: float = 0.3
+        self,
+        path: Sequence[Point],
+        *,
+        button: Button = Button.LEFT,
+        duration_s: float = 0.3,
+        held: Sequence[str] = (),
     ) -> None:
-        """Press the left button, move and release."""
-        self._act("drag", x=start[0], y=start[1], to_x=end[0], to_y=end[1], duration_s=duration_s)
+        """Press at the first point, move along the others and release at the last."""
+        self._act(
+            "drag",
+            timeout_s=self._timeout_s + duration_s,
+            path=[[x, y] for x, y in path],
+            button=button.value,
+            duration_s=duration_s,
+            held=list(held),
+        )
 
-    def scroll(self, x: int, y: int, *, dx: int = 0, dy: int = 0) -> None:
-        """Turn the wheel by clicks at a position; positive `dy` scrolls down."""
-        self._act("scroll", x=x, y=y, dx=dx, dy=dy)
+    def scroll(self, x: int, y: int, *, dx: int = 0, dy: int = 0, held: Sequence[str] = ()) -> None:
+        """Turn the wheel by clicks at a position; positive `dy` scrolls down, `dx` right."""
+        self._act("scroll", x=x, y=y, dx=dx, dy=dy, held=list(held))
 
-    def key(self, *names: str) -> None:
+    def key(self, *names: str, hold_s: float = 0.0) -> None:
         """Press keys together, then release them.
 
         Raises:
             InvalidActionError: a key does not exist, or the guest's keyboard cannot have it.
         """
-        self._act("key", names=list(names))
+        if not hold_s:
+            self._act("key", names=list(names))
+            return
+        self.key_down(*names)
+        try:
+            self._clock.sleep(hold_s)
+        finally:
+            self.key_up(*names)
+
+    def key_down(self, *names: str) -> None:
+        """Press keys and keep them pressed.
+
+        Raises:
+            InvalidActionError: a key does not exist, or the present layout has no key for it.
+        """
+        self._act("key_down", names=list(names))
+
+    def key_up(self, *names: str) -> None:
+        """Release keys in reverse.
+
+        Raises:
+            InvalidActionError: a key does not exist, or the present layout has no key for it.
+        """
+        self._act("key_up", names=list(names))
 
     def text(self, text: str) -> None:
         """Type any Unicode text into the focused element.
@@ -208,7 +265,9 @@ class LinkInput:
                     "The guest types nothing.", details=f"{len(text)} characters are left."
                 )
 
-    def prepare_keys(self, names: Sequence[str], codes: Sequence[int]) -> PreparedKeys:
+    def prepare_keys(
+        self, names: Sequence[str], codes: Sequence[int], *, may_bind: bool = True
+    ) -> PreparedKeys:
         """Return how another keyboard presses keys together, under the guest's present layout.
 
         What the layout lacks is bound to spare keys; call `finish_keys` then.
@@ -216,11 +275,16 @@ class LinkInput:
         Args:
             names: names of the keys.
             codes: X keycodes that the keyboard can send.
+            may_bind: whether keys that the layout lacks may be bound.
 
         Raises:
             InvalidActionError: a key does not exist, or this keyboard cannot press it.
         """
-        params: dict[str, Json] = {"names": list(names), "codes": list(codes)}
+        params: dict[str, Json] = {
+            "names": list(names),
+            "codes": list(codes),
+            "may_bind": may_bind,
+        }
         with _refusals("key"):
             reply = self._link.call("prepare_keys", params, timeout_s=self._timeout_s)
         return _valid(PreparedKeys, reply)
@@ -295,7 +359,20 @@ class LinkTree:
             GuestCallError: there is no graphical session, or it has no accessibility bus.
             LinkProtocolError: the guest sent an invalid list.
         """
-        reply = self._link.call("tree", {"max_nodes": _MAX_NODES}, timeout_s=self._timeout_s)
+        return self._read("tree")
+
+    def recent_elements(self) -> Sequence[Element]:
+        """Return the visible elements, read again only if a program reported a change.
+
+        Raises:
+            GuestCallError: there is no graphical session, or it has no accessibility bus.
+            LinkProtocolError: the guest sent an invalid list.
+        """
+        return self._read("recent_tree")
+
+    def _read(self, op: str) -> Sequence[Element]:
+        timeout_s = stretched(self._timeout_s)
+        reply = self._link.call(op, {"max_nodes": _MAX_NODES}, timeout_s=timeout_s)
         try:
             nodes = _NODES.validate_python(reply)
         except ValueError as exc:

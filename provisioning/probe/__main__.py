@@ -59,6 +59,10 @@ def _work(name: str, user: str) -> None:
         from provisioning.probe.accessibility import tree
 
         tree.main(Identity.of(user))
+    elif name == "code":
+        from provisioning.probe.code import worker
+
+        worker.main(Identity.of(user))
     elif name == "streams":
         from provisioning.probe.streams import helper
 
@@ -87,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     mode.add_argument("--stdio", action="store_true", help="serve standard input and output")
     mode.add_argument("--port", help="serve a virtio-serial port indefinitely")
     mode.add_argument("--streams", metavar="NONCE", help="carry streams over standard streams")
-    workers = ("display", "tree", "evaluator", "streams")
+    workers = ("display", "tree", "evaluator", "streams", "code")
     mode.add_argument("--worker", choices=workers, help=argparse.SUPPRESS)
     parser.add_argument("--user", help="owner of the desktop (default: user)")
     parser.add_argument("--daemon", action="store_true", help="run in the background")

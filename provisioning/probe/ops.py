@@ -27,7 +27,12 @@ if TYPE_CHECKING:
 
 _LARGEST_INLINE_CHARS = MAX_LINE_BYTES - 4096
 _KEPT_LARGE_REPLIES = 4
+_MOST_FOUND = 30
 _EVALUATOR_PATIENCE_S = 3.0
+# The agent's code is interrupted at its own deadline, which comes before that of the request.
+_CODE_PATIENCE_S = 5.0
+_TREE_WAIT_SHARE = 0.6
+"""Share of a request's time that it waits for another one about trees."""
 # For windows and clipboards; clipboard owners that take longer count as silent.
 _DISPLAY_TIMEOUT_S = 3.0
 # Processes that identify a GNOME session, which is ready only once its panel is.
@@ -47,10 +52,12 @@ class Ops:
         self._command = [*command, "--user", user]
         self._display = Worker(lambda: self._session_worker("display"))
         self._tree = Worker(lambda: self._session_worker("tree"))
+        self._tree_lock = threading.Lock()
         self._evaluator = Worker(
             lambda: self._root_worker("evaluator"), patience_s=_EVALUATOR_PATIENCE_S
         )
         self._streams = Worker(lambda: self._root_worker("streams"))
+        self._code = Worker(lambda: self._session_worker("code"), patience_s=_CODE_PATIENCE_S)
         self._reply_numbers = itertools.count()
         self._boot_id = machine.boot_id()
         self._raw: RawDisplay | None = None
@@ -64,15 +71,23 @@ class Ops:
             "exec": self.execute,
             "launch": self.launch,
             "open_app": self.open_app,
+            "search_apps": self.search_apps,
             "put": files.put,
             "get": files.get,
             "stat": files.stat,
             "screenshot": self.screenshot,
             "input": self._on_display("input"),
+            "code_begin": self._on_code("code_begin"),
+            "code_continue": self._on_code("code_continue"),
+            "shell": self._on_code("shell"),
+            "pipe_start": self._on_code("pipe_start"),
+            "pipe_send": self._on_code("pipe_send"),
+            "pipe_receive": self._on_code("pipe_receive"),
             "prepare_keys": self._on_display("prepare_keys"),
             "finish_keys": self._on_display("finish_keys"),
             "windows": self._on_display("windows"),
             "tree": self._on_tree("tree"),
+            "recent_tree": self._on_tree("recent_tree"),
             "find": self._on_tree("find"),
             "documents": self._on_tree("documents"),
             "activity": activity.read,
@@ -92,7 +107,7 @@ class Ops:
 
     def stop(self) -> None:
         """End the helper processes."""
-        for worker in (self._display, self._tree, self._evaluator, self._streams):
+        for worker in (self._display, self._tree, self._evaluator, self._streams, self._code):
             worker.stop()
 
     def ping(self, _params: Params) -> dict[str, Any]:
@@ -129,6 +144,11 @@ class Ops:
     def open_app(self, params: Params) -> dict[str, str]:
         """Start an application by its displayed name."""
         return apps.open_app(self._sessions.require(), params.text("name"), params.timeout_s)
+
+    def search_apps(self, params: Params) -> list[str]:
+        """Return the names of applications whose names have all words of ``words``."""
+        home = self._sessions.require().identity.home
+        return apps.search([*apps.list_apps(home)], params.text("words"), _MOST_FOUND)
 
     def screenshot(self, params: Params) -> dict[str, Any]:
         """Take a screenshot; one too large for a line is stored in a file for `get`."""
@@ -175,8 +195,12 @@ class Ops:
         """
         shown: dict[str, Any] = {"windows": [], "selections": {}, "unseen": "no answer"}
         look = self._look(min(_DISPLAY_TIMEOUT_S, params.timeout_s))
-        workers = (self._display, self._tree, self._evaluator, self._streams)
+        workers = (self._display, self._tree, self._evaluator, self._streams, self._code)
         own = {os.getpid(), *(worker.pid for worker in workers if worker.pid is not None)}
+        if (
+            self._code.pid is not None
+        ):  # kernel and shell are the appliance's, their programs are not
+            own |= proc.children_of(self._code.pid)
         state = digest.take(self._sessions.identity, own)
         try:
             shown.update(look(), unseen="")
@@ -305,8 +329,25 @@ class Ops:
     def _on_display(self, op: str) -> Callable[[Params], Any]:
         return lambda params: self._display.call(op, params.values, params.timeout_s)
 
+    def _on_code(self, op: str) -> Callable[[Params], Any]:
+        return lambda params: self._code.call(op, params.values, params.timeout_s)
+
     def _on_tree(self, op: str) -> Callable[[Params], Any]:
-        return lambda params: self._tree.call(op, params.values, params.timeout_s)
+        """Return an operation on trees; one is carried out at a time, the next ones wait.
+
+        Otherwise a request that waits for another would be taken for a helper that hangs.
+        """
+
+        def call(params: Params) -> Any:  # noqa: ANN401 - JSON
+            end_s = time.monotonic() + params.timeout_s
+            if not self._tree_lock.acquire(timeout=_TREE_WAIT_SHARE * params.timeout_s):
+                raise ProbeError("busy", "another accessibility tree is being read")
+            try:
+                return self._tree.call(op, params.values, end_s - time.monotonic())
+            finally:
+                self._tree_lock.release()
+
+        return call
 
     def _identity_of(self, params: Params) -> tuple[Identity, dict[str, str]]:
         own = Identity.own()

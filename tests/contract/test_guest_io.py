@@ -117,6 +117,13 @@ def test_launched_program_may_write_output_later(link: LinkClient, desktop: Desk
     assert wait_until(path.is_file, timeout_s=20)
 
 
+def test_applications_are_found_by_words_and_not_started(link: LinkClient) -> None:
+    before = link.call("windows")
+    assert "XTerm" in cast("list[str]", link.call("search_apps", {"words": "xterm"}))
+    assert link.call("search_apps", {"words": "no-such-thing"}) == []
+    assert link.call("windows") == before
+
+
 def test_unknown_application_is_reported_with_nearest_match(link: LinkClient) -> None:
     with pytest.raises(GuestCallError, match="XTerm"):
         link.call("open_app", {"name": "xtrem"})
@@ -163,11 +170,11 @@ def test_unknown_key_is_the_callers_error(link: LinkClient, name: str) -> None:
 
 
 class Recorder:
-    """Recorder of the pointer events that a window at a known position receives."""
+    """Recorder of the events that a window at a known position receives."""
 
-    def __init__(self, link: LinkClient, path: Path) -> None:
+    def __init__(self, link: LinkClient, path: Path, kind: str = "button") -> None:
         self.path = path
-        script = f"exec xev -event button -name heard -geometry 400x300+300+200 > {path}"
+        script = f"exec xev -event {kind} -name heard -geometry 400x300+300+200 > {path}"
         link.call("launch", {"argv": ["/bin/sh", "-c", script]})
         self.pid = window(link, "heard")["pid"]
 
@@ -186,7 +193,8 @@ def recorder(
     link: LinkClient, desktop: DesktopStandIn, request: pytest.FixtureRequest
 ) -> Iterator[Recorder]:
     name = re.sub(r"\W", "_", request.node.name)
-    recorder = Recorder(link, desktop.folder / f"{name}.log")
+    kind = getattr(request, "param", "button")
+    recorder = Recorder(link, desktop.folder / f"{name}.log", kind)
     yield recorder
     LinkInput(link).key("alt", "F4")
     wait_until(
@@ -221,8 +229,76 @@ def test_clicks_of_a_double_click_are_as_far_apart_as_the_server_says(
 def test_drag_presses_at_the_start_and_releases_at_the_end(
     link: LinkClient, recorder: Recorder
 ) -> None:
-    LinkInput(link).drag((400, 300), (600, 450), duration_s=0.2)
+    LinkInput(link).drag([(400, 300), (600, 450)], duration_s=0.2)
     assert recorder.wait(2) == [("Press", 400, 300, 1), ("Release", 600, 450, 1)]
+
+
+def test_middle_and_triple_clicks_arrive(link: LinkClient, recorder: Recorder) -> None:
+    LinkInput(link).click(500, 400, button=Button.MIDDLE)
+    LinkInput(link).click(510, 410, count=3)
+    presses = [event[1:] for event in recorder.wait(8) if event[0] == "Press"]
+    assert presses == [(500, 400, 2), (510, 410, 1), (510, 410, 1), (510, 410, 1)]
+
+
+def test_button_is_pressed_at_one_place_and_released_at_another(
+    link: LinkClient, recorder: Recorder
+) -> None:
+    LinkInput(link).button_down(400, 300, button=Button.RIGHT)
+    assert recorder.wait(1) == [("Press", 400, 300, 3)]
+    LinkInput(link).button_up(600, 450, button=Button.RIGHT)
+    assert recorder.wait(2)[1:] == [("Release", 600, 450, 3)]
+
+
+@pytest.mark.parametrize(("held", "bits"), [(["ctrl"], 0x4), (["shift", "ctrl"], 0x5), ([], 0)])
+def test_modifiers_are_held_during_a_click_and_not_afterwards(
+    link: LinkClient, recorder: Recorder, held: list[str], bits: int
+) -> None:
+    LinkInput(link).click(500, 400, held=held)
+    LinkInput(link).click(500, 400)
+    recorder.wait(4)
+    states = re.findall(r"ButtonPress.*?state 0x([0-9a-f]+)", recorder.path.read_text(), re.DOTALL)
+    assert [int(state, 16) & 0xFF for state in states] == [bits, 0]
+
+
+@pytest.mark.parametrize("recorder", ["mouse"], indirect=True)
+def test_drag_follows_its_path(link: LinkClient, recorder: Recorder) -> None:
+    LinkInput(link).drag([(400, 300), (600, 300), (600, 400)], duration_s=0.4, held=["shift"])
+    moves = [
+        (int(x), int(y))
+        for x, y in re.findall(
+            r"MotionNotify.*?root:\((\d+),(\d+)\),\s+state 0x101",
+            recorder.path.read_text(),
+            re.DOTALL,
+        )
+    ]
+    assert (600, 300) in moves
+    assert {x for x, y in moves if y > 300} == {600}
+    assert {y for x, y in moves if x < 600} == {300}
+
+
+@pytest.mark.parametrize("recorder", ["keyboard"], indirect=True)
+def test_key_is_held_until_its_time_is_over(link: LinkClient, recorder: Recorder) -> None:
+    path = recorder.path
+    LinkInput(link).key("F5", hold_s=0.3)
+    LinkInput(link).key_down("shift")
+    LinkInput(link).key("a")
+    LinkInput(link).key_up("shift")
+    LinkInput(link).key("a")
+    text = wait_until(
+        lambda: path.read_text() if path.read_text().count("keysym 0x61, a") else "", timeout_s=10
+    )
+    assert text
+    pattern = r"Key(Press|Release) event.*?time (\d+).*?keysym 0x[0-9a-f]+, (\w+)"
+    events = re.findall(pattern, text, re.DOTALL)
+    times = [int(time) for _, time, name in events if name == "F5"]
+    assert 250 <= times[-1] - times[0] < 2000
+    names = [name for kind, _, name in events if kind == "Press" and name != "F5"]
+    assert names == ["Shift_L", "A", "a"]
+
+
+def test_key_that_the_layout_lacks_cannot_be_held(link: LinkClient) -> None:
+    with pytest.raises(InvalidActionError, match="no key for"):
+        LinkInput(link).key_down("Cyrillic_ya")
 
 
 @pytest.mark.parametrize(

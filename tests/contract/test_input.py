@@ -40,7 +40,7 @@ def phone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Subject]:
     stand_in = PhoneStandIn(tmp_path_factory.mktemp("phone"))
     device = stand_in.device
     screen = PhoneScreen(device)
-    parts = PhoneParts(PhoneInput(device), screen, PhoneTree(device, screen), device.shell)
+    parts = PhoneParts(PhoneInput(device, screen), screen, PhoneTree(device, screen), device.shell)
     yield subject_of(parts, "/sdcard", ("HOME",), PhoneReceiver(cast("Any", parts)))
     stand_in.close()
 

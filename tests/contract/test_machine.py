@@ -225,8 +225,27 @@ class TestInput:
     def test_drag_goes_from_start_to_end(self, subject: Subject) -> None:
         start, end = subject.receiver.open_for_drags()
         assert not subject.receiver.has_dragged()
-        subject.machine.input.drag(start, end, duration_s=0.05)
+        subject.machine.input.drag((start, end), duration_s=0.05)
         assert arrives(subject.receiver.has_dragged)
+
+    def test_drag_goes_along_a_path(self, subject: Subject) -> None:
+        start, end = subject.receiver.open_for_drags()
+        corner = (start[0], end[1])
+        assert not subject.receiver.has_dragged()
+        subject.machine.input.drag((start, corner, end), duration_s=0.2)
+        assert arrives(subject.receiver.has_dragged)
+
+    def test_button_goes_down_and_up_apart(self, subject: Subject) -> None:
+        start, end = subject.receiver.open_for_drags()
+        subject.machine.input.button_down(*start)
+        assert not subject.receiver.has_dragged()
+        subject.machine.input.button_up(*end)
+        assert arrives(subject.receiver.has_dragged)
+
+    def test_keys_are_held_during_a_click(self, subject: Subject) -> None:
+        place = subject.receiver.open_for_clicks()
+        subject.machine.input.click(*place, held=["ctrl"] if subject.receiver.has_pointer else [])
+        assert arrives(lambda: subject.receiver.has_clicked(Button.LEFT, 1))
 
     def test_wheel_scrolls_down_and_up(self, subject: Subject) -> None:
         x, y = subject.receiver.open_for_wheel()

@@ -6,14 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from controller.agents.model.calls import TEXTS, CallReader, remembered
-from controller.agents.model.elements import TEXTS as LISTS
-from controller.agents.model.elements import describe_elements
+from controller.agents.model.display import TEXTS as SHOWN
+from controller.agents.model.display import pictures_of, show
 from controller.agents.model.records import declared_fields, price
-from controller.agents.model.scaling import ScaledScreenshot
 from controller.agents.model.shortening import CUT, shorten, shorten_refused
 from controller.models.adapters import find_adapter
 from controller.models.endpoint import ModelEndpoint
-from controller.models.messages import Image, Message, Request, Role
+from controller.models.messages import Message, Request, Role
+from controller.observation.environments import TEXTS as ENVIRONMENTS
+from controller.observation.tree_text import TEXTS as LISTS
 from controller.protocol import Turn
 from foundation.errors import ModelRefusalError
 from foundation.files import digest_json
@@ -33,10 +34,14 @@ that machine's screenshot, origin top left. Call one tool at a time and look at 
 screenshots before you go on. When the task is done, call session__complete; if an answer was \
 asked for, call session__submit first.
 
-The task: {instruction}"""
+{environments}The task: {instruction}"""
+_MACHINES = """\
+The machines are:
+{lines}
+
+"""
 _DONE = "Done."
 _DROPPED = "Not carried out, because an earlier call of the same reply was refused."
-_PROGRESS = "Progress on the task:"
 _MAX_SEED = 2**31
 _OMITTED = "[older screenshots left out]"
 
@@ -55,7 +60,9 @@ class ModelAgent:
         self._reader = CallReader(context.space)
         is_seeded = settings.send_seed and find_adapter(settings.adapter).capabilities.seed
         self._seed = context.seed % _MAX_SEED if is_seeded else None
-        self._system = _SYSTEM.format(instruction=context.instruction)
+        self._system = _SYSTEM.format(
+            instruction=context.instruction, environments=_environments(context.environments)
+        )
         self._turns: list[list[Message]] = []
         self._asked_at_step = 0
         self._endpoint = ModelEndpoint(settings, write=context.diary.write)
@@ -69,11 +76,8 @@ class ModelAgent:
             ModelRefusalError: the model refuses, or the request is too large for it.
             ModelUnavailableError: the model cannot be reached despite retries.
         """
-        sizes = {
-            role: ScaledScreenshot(shot, self._settings.image_scale)
-            for role, shot in observation.shots.items()
-        }
-        turn = [*self._answers(observation), _shown(observation, sizes)]
+        sizes = pictures_of(observation, self._settings.image_scale)
+        turn = [*self._answers(observation), show(observation, sizes)]
         self._turns = [*self._turns, turn][-self._settings.history :]
         answer = self._ask()
         reply = answer.reply
@@ -102,7 +106,9 @@ class ModelAgent:
             last[-1] = shorten_refused(last[-1], done)
         if not calls:
             return [Message(Role.USER, (feedback or _DONE,))]
-        texts = [_DONE] * done + [feedback] + [_DROPPED] * len(calls)
+        returned = {result.index: result.text or _DONE for result in observation.results}
+        done_texts = [returned.get(index, _DONE) for index in range(done)]
+        texts = [*done_texts, feedback] + [_DROPPED] * len(calls)
         return [
             Message(Role.TOOL, (text,), call_id=call.id)
             for call, text in zip(calls, texts, strict=False)
@@ -118,16 +124,11 @@ class ModelAgent:
         return tuple(messages)
 
 
-def _shown(observation: Observation, screens: Mapping[str, ScaledScreenshot]) -> Message:
-    parts: list[str | Image] = []
-    if observation.progress:
-        parts.append("\n".join((_PROGRESS, *observation.progress)))
-    for role, screen in screens.items():
-        width, height = screen.size_px
-        parts += [f"{role}, {width} x {height} px:", Image(screen.png())]
-        if role in observation.trees:
-            parts.append(describe_elements(observation.trees[role], screen))
-    return Message(Role.USER, tuple(parts))
+def _environments(lines: Mapping[str, str]) -> str:
+    """Return what each machine is, for the prompt; empty if the run does not tell."""
+    if not lines:
+        return ""
+    return _MACHINES.format(lines="\n".join(f"{role}: {line}." for role, line in lines.items()))
 
 
 def _without_pictures(message: Message) -> Message:
@@ -143,5 +144,16 @@ def prompt_digest(adapter: str) -> str:
     Raises:
         UnknownNameError: there is no such adapter.
     """
-    own = [_SYSTEM, _DONE, _DROPPED, _OMITTED, _PROGRESS, CUT, *TEXTS, *LISTS]
+    own = [
+        _SYSTEM,
+        _MACHINES,
+        _DONE,
+        _DROPPED,
+        _OMITTED,
+        CUT,
+        *TEXTS,
+        *SHOWN,
+        *LISTS,
+        *ENVIRONMENTS,
+    ]
     return digest_json([*own, *find_adapter(adapter).texts])

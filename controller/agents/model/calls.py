@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from controller.actions.arguments import ENCODED_TWICE
 from controller.actions.executor import require_on_screen
+from controller.actions.marked import mark_arguments
 from controller.models.messages import Stop
+from evaluators.coordinates import convert, coordinates_in
 from foundation.errors import InvalidActionError, MesocosmError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from controller.actions.space import Action, ActionSpace
-    from controller.agents.model.scaling import ScaledScreenshot
     from controller.models.messages import Message, Reply, ToolCall
+    from controller.observation.pictures import Picture
 
 _NO_TOOL = "You called no tool. Call exactly one of the tools."
 _CUT_OFF = "Your reply was cut off, because it was longer than allowed. Be brief."
@@ -66,7 +68,7 @@ class CallReader:
         self._space = space
         self._ids: set[str] = set()
 
-    def read(self, reply: Reply, screens: Mapping[str, ScaledScreenshot]) -> Calls:
+    def read(self, reply: Reply, screens: Mapping[str, Picture]) -> Calls:
         """Parse the calls of one reply.
 
         Args:
@@ -88,7 +90,7 @@ class CallReader:
         ids = tuple(self._unique(call.id) for call in calls)
         return Calls(tuple(actions), fault, ids, tuple(map(_sendable_arguments, calls)))
 
-    def _action(self, call: ToolCall, screens: Mapping[str, ScaledScreenshot]) -> Action:
+    def _action(self, call: ToolCall, screens: Mapping[str, Picture]) -> Action:
         """Return the action of a call, with coordinates of the machine's screen.
 
         Coordinates in a scaled screenshot are checked before they are converted, so that an error
@@ -104,14 +106,13 @@ class CallReader:
         if _is_encoded_twice(call):
             action = replace(action, notes=(*action.notes, ENCODED_TWICE))
         screen = screens.get(action.on or "")
-        axes = self._space.axes(action)
-        if screen is None or not screen.is_scaled or axes.keys().isdisjoint(action.args):
+        tool = self._space.get(action)
+        if tool is None or screen is None or not screen.is_mapped:
             return action
-        args = self._space.find(action).check(action.args, error=InvalidActionError)
-        places = {name: args[name] for name in axes if isinstance(action.args.get(name), int)}
-        require_on_screen(places, axes, screen.size_px)
-        moved = {name: screen.to_machine(place, axes[name]) for name, place in places.items()}
-        return replace(action, args={**action.args, **moved})
+        if action.args.keys().isdisjoint(mark_arguments(tool)):
+            tool.check(action.args, error=InvalidActionError)
+        require_on_screen(coordinates_in(tool, action.args), screen.size_px)
+        return replace(action, args=convert(tool, action.args, screen.to_machine))
 
     def _unique(self, call_id: str) -> str:
         name = call_id

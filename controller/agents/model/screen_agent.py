@@ -13,7 +13,6 @@ from controller.agents.model.calls import CallReader, remembered
 from controller.agents.model.outcomes import TEXTS as OUTCOMES
 from controller.agents.model.outcomes import Asked, answer_calls
 from controller.agents.model.records import declared_fields, price
-from controller.agents.model.scaling import ScaledScreenshot
 from controller.agents.model.shortening import shorten_refused
 from controller.models.adapters import find_adapter
 from controller.models.endpoint import ModelEndpoint
@@ -24,6 +23,7 @@ from controller.models.families.history import Exchange, compose
 from controller.models.families.table import family_texts, find_family
 from controller.models.messages import Image, Message, Reply, Request, Role, ToolCall
 from controller.models.pictures.sizing import Size, resize_png
+from controller.observation.pictures import Picture
 from controller.protocol import Turn
 from controller.specification.agent import TOOLS
 from evaluators.strict import SESSION
@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from controller.models.settings import ModelSettings
     from controller.observation.observer import Observation, Screenshot
     from controller.protocol import Agent, AgentContext
+
+RETURNED = "{call} returned: {text}"
+"""What precedes the result of an action."""
 
 _MAX_SEED = 2**31
 _SHOWN_CHARS = 300
@@ -152,14 +155,15 @@ class ScreenAgent:
         tools = self._context.space.model_tools()
         return tuple(tool for tool in tools if not tool.name.startswith(own))
 
-    def _others(self, observation: Observation) -> dict[str, ScaledScreenshot]:
+    def _others(self, observation: Observation) -> dict[str, Picture]:
         """Return the screenshots of other machines, within the limits of the family's pictures."""
         screens = {}
         for role, shot in observation.shots.items():
             if role != self._hands.role:
                 height, width = shot.frame.shape[:2]
                 sent = self._family.sizer.size(Size(width, height))
-                screens[role] = ScaledScreenshot(shot, min(1.0, sent.width / width))
+                picture = Picture(shot.frame, png=shot.png)
+                screens[role] = picture.scaled(min(1.0, sent.width / width))
         return screens
 
     def _shown(self, observation: Observation, screen: Screen) -> tuple[Message, ...]:
@@ -167,9 +171,14 @@ class ScreenAgent:
         shot = observation.shots[self._hands.role]
         picture = Image(resize_png(shot.png, screen.sent))
         others: list[str | Image] = []
+        for result in observation.results:
+            if result.text or result.png:
+                others.append(RETURNED.format(call=result.call, text=result.text))
+            if result.png:
+                others.append(Image(result.png))
         for role, scaled in self._others(observation).items():
             width, height = scaled.size_px
-            others += [f"{role}, {width} x {height} px:", Image(scaled.png())]
+            others += [f"{role}, {width} x {height} px:", Image(scaled.data(), scaled.media_type)]
         return answer_calls(
             self._asked,
             observation,
@@ -289,5 +298,5 @@ def family_prompt_digest(adapter: str, family: str) -> str:
     """
     if family == TOOLS:
         return prompt_digest(adapter)
-    own = [*ACTING, *OUTCOMES, *HISTORY, *family_texts(family)]
+    own = [RETURNED, *ACTING, *OUTCOMES, *HISTORY, *family_texts(family)]
     return digest_json([*own, prompt_digest(adapter)])

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from controller.models.pictures.coordinates import Place
 
 TOOLSET = "computer_toolset_20260801"
+WITH_ZOOM = "computer_20251124"
+"""The version whose zoom must be enabled; the toolset has it, too."""
+
 _WAIT_S = 1.0
 _MAX_REPEAT = 100
 
@@ -57,10 +60,10 @@ class AnthropicDeclaration:
         """Return prompt and tools; the toolset rejects a name and a size."""
         width, height = brief.screen.sent
         native: dict[str, Any] = {"type": self._version}
-        if self._version == TOOLSET:
-            native["configs"] = {"zoom": {"enabled": False}}
-        else:
+        if self._version != TOOLSET:
             native |= {"name": TOOL, "display_width_px": width, "display_height_px": height}
+        if self._version == WITH_ZOOM:
+            native["enable_zoom"] = True
         system = SYSTEM.format(kind=brief.screen.kind, tool=TOOL, width=width, height=height)
         return Declared(system, (Tool(TOOL, "", {}, native), *brief.tools), brief.instruction)
 
@@ -192,9 +195,7 @@ def _family(name: str, version: str, sizer: Bounded) -> Family:
 ANTHROPIC_20250124 = _family(
     "anthropic-computer-20250124", "computer_20250124", Bounded(1568, 1_150_000)
 )
-ANTHROPIC_20251124 = _family(
-    "anthropic-computer-20251124", "computer_20251124", Bounded(1568, 1_150_000)
-)
+ANTHROPIC_20251124 = _family("anthropic-computer-20251124", WITH_ZOOM, Bounded(1568, 1_150_000))
 # Larger pictures are rejected: 2576 px a side and 4784 tiles; with more than 20 pictures 2000 px.
 ANTHROPIC_TOOLSET = _family(
     "anthropic-toolset-20260801", TOOLSET, Bounded(2000, tile_px=28, max_tiles=4784)

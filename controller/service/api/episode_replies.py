@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, JsonValue
 
 from controller.episode.result import TRIAL_RESULT, Reason
 from controller.service.api.models import ErrorBody
@@ -52,6 +52,26 @@ class ElementReply(_Reply):
     depth: int
 
 
+class ResultReply(_Reply):
+    """What an action of the last turn returned: text, and a picture as base64 PNG."""
+
+    call: str
+    index: int
+    text: str
+    png: str = ""
+
+
+class MarkReply(_Reply):
+    """A numbered element; its box is left, top, right, bottom in pixels of the screen."""
+
+    id: int
+    box: tuple[int, int, int, int]
+    role: str
+    name: str
+    source: str
+    states: list[str]
+
+
 class ObservationReply(_Reply):
     """An observation that an agent receives before it acts."""
 
@@ -60,6 +80,11 @@ class ObservationReply(_Reply):
     feedback: str
     trees: dict[str, list[ElementReply]]
     progress: list[str]
+    results: list[ResultReply]
+    marks: dict[str, list[MarkReply]] = {}
+    texts: dict[str, list[str]] = {}
+    tree_faults: dict[str, str] = {}
+    found: dict[str, dict[str, JsonValue]] = {}
 
 
 class OutcomeReply(_Reply):
@@ -211,6 +236,14 @@ def observation_of(
             for role, tree in seen.trees.items()
         },
         progress=list(seen.progress),
+        results=[ResultReply.model_validate(result.to_json()) for result in seen.results],
+        marks={
+            role: [MarkReply.model_validate(mark.to_json()) for mark in row]
+            for role, row in seen.marks.items()
+        },
+        texts={role: list(row) for role, row in seen.texts.items() if row},
+        tree_faults=dict(seen.tree_faults),
+        found={role: dict(row) for role, row in seen.found.items() if row},
     )
 
 

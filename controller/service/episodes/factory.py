@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from controller.episode.context import RunContext
 from controller.episode.episode import Episode
+from controller.observation.requirements import require_observation
 from controller.planning import code_version
 from controller.registered.suites import known_suites, pin_suite
 from controller.specification.agent import MEMBER
 from controller.specification.episode import EpisodeSpec, TeamMember
-from controller.specification.run import ObservationSpec
 from controller.wiring import open_fleet, open_suite
 from foundation.errors import UnknownNameError
 from foundation.measures import record
@@ -50,10 +50,13 @@ class EpisodeFactory:
         """Return the task that a request names.
 
         Raises:
-            UnknownNameError: there is no such suite or task.
+            UnknownNameError: there is no such suite, task or function for observations.
+            RequirementError: something that the observation needs is missing.
             SpecError: a file of the suite is invalid.
         """
-        return self._suite(request.suite).task(request.task)
+        suite = self._suite(request.suite)
+        require_observation(request.observation, suite.vocabulary)
+        return suite.task(request.task)
 
     def make(self, request: EpisodeRequest, cancel: CancelToken) -> tuple[Episode, Task]:
         """Return a new episode and its task.
@@ -70,7 +73,9 @@ class EpisodeFactory:
                 suite=suite.name,
                 members={MEMBER: TeamMember(AGENT)},
                 code=str(code_version()),
-                observation=ObservationSpec(trees=request.trees, feedback=request.feedback),
+                observation=request.observation.with_parts(
+                    trees=request.trees, feedback=request.feedback
+                ),
             ),
             vocabulary=suite.vocabulary,
             record=record,

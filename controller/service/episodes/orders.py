@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from controller.actions.space import Action
 from controller.models.usage import MAX_TOKENS, Usage
 from controller.protocol import Turn
+from controller.specification.observation import ObservationSpec
 from foundation.files import digest_json
 
 MAX_DEADLINE_S = 3600.0
@@ -34,8 +35,9 @@ class EpisodeRequest(Order):
         seed: seed of the task's parameters, also passed to the agent.
         ttl_s: how long the episode is kept open without requests about it.
         key: idempotency key: a second request with the same key returns the first one's episode.
-        trees: whether observations include accessibility trees.
-        feedback: feedback on progress in observations.
+        observation: what observations include; see `ObservationSpec`.
+        trees: whether observations include accessibility trees, in addition to `observation`.
+        feedback: feedback on progress in observations; ``none`` for that of `observation`.
         fleet: ``fake`` leases in-memory machines.
     """
 
@@ -44,6 +46,7 @@ class EpisodeRequest(Order):
     seed: int = Field(default=0, ge=0, le=2**63 - 1)
     ttl_s: Ttl = 900.0
     key: Id | None = None
+    observation: ObservationSpec = ObservationSpec()
     trees: bool = False
     feedback: Literal["none", "hints", "nodes"] = "none"
     fleet: Literal["real", "fake"] = "real"

@@ -14,9 +14,11 @@ if TYPE_CHECKING:
 
     from controller.episode.result import TrialResult
     from controller.episode.step import Evaluation, Step
+    from controller.observation.marks import Mark
     from controller.observation.observer import Observation
+    from controller.observation.results import ActionResult
     from evaluators.graph.feedback import Feedback
-    from provisioning.protocols import Element
+    from provisioning.protocols import Element, Json
 
 
 class Fault(StrEnum):
@@ -41,6 +43,7 @@ _TRUNCATED = frozenset(
         Reason.TOKEN_LIMIT,
         Reason.MONEY_LIMIT,
         Reason.REPETITION_LIMIT,
+        Reason.STALLED_LIMIT,
     }
     | INCONCLUSIVE
 )
@@ -87,6 +90,11 @@ class ObservationSummary:
     feedback: str
     trees: Mapping[str, Sequence[Element]]
     progress: tuple[str, ...]
+    marks: Mapping[str, Sequence[Mark]]
+    texts: Mapping[str, Sequence[str]]
+    tree_faults: Mapping[str, str]
+    found: Mapping[str, Mapping[str, Json]]
+    results: tuple[ActionResult, ...] = ()
 
     @classmethod
     def of(cls, observation: Observation) -> ObservationSummary:
@@ -95,8 +103,18 @@ class ObservationSummary:
             role: Picture(shot.frame.shape[1], shot.frame.shape[0], shot.png, shot.digest)
             for role, shot in observation.shots.items()
         }
-        trees, progress = observation.trees, observation.progress
-        return cls(observation.step, pictures, observation.feedback, trees, progress)
+        return cls(
+            observation.step,
+            pictures,
+            observation.feedback,
+            observation.trees,
+            observation.progress,
+            observation.marks,
+            observation.texts,
+            observation.tree_faults,
+            observation.found,
+            observation.results,
+        )
 
 
 @dataclass(frozen=True, slots=True)

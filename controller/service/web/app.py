@@ -10,6 +10,7 @@ from controller.service.api.errors import HANDLERS
 from controller.service.live_screens import LiveScreens
 from controller.service.web import (
     compare_pages,
+    confirm_pages,
     doctor_pages,
     fleet_pages,
     live_pages,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 _FOR_PROGRAMS = ("/api/", "/healthz", "/metrics")
 _PAGES = (
-    *(session, live_pages, pages, schedule_pages, trials, fleet_pages, suite_pages),
+    *(session, live_pages, confirm_pages, pages, schedule_pages, trials, fleet_pages, suite_pages),
     *(compare_pages, doctor_pages, metrics, human),
 )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BaseModel, Field
 
 from controller.service.api.errors import WrongValueError
+from controller.specification.presets import PRESETS
 from controller.specification.request import parse_request
 from foundation.errors import UsageError
 
@@ -17,11 +18,22 @@ if TYPE_CHECKING:
     from controller.specification.request import RunRequest
 
 _SAME = (
-    *("suite", "agent", "model", "solution", "image_scale", "repeats", "retries", "parallel"),
+    *(
+        "suite",
+        "agent",
+        "model",
+        "solution",
+        "replay",
+        "image_scale",
+        "history",
+        "repeats",
+        "retries",
+        "parallel",
+    ),
     *("seed", "order", "fleet", "feedback", "recording_hz", "keep_end_state"),
     *("adapter", "family"),
 )
-_LIMITS = ("steps", "seconds", "tokens", "usd")
+_LIMITS = ("steps", "turns", "seconds", "tokens", "usd", "stalled_steps")
 _BUDGET = ("tokens", "usd", "seconds")
 
 Text = Annotated[str, Field(max_length=200)]
@@ -36,6 +48,7 @@ class RunForm(BaseModel):
         tags: a task must have at least one of these; separated by spaces.
         limit_steps: limit of every trial, overriding its task's; so are the other ``limit_`` fields.
         budget_tokens: budget of all attempts together; so are the other ``budget_`` fields.
+        observation: name of an observation, such as ``marks``.
         trees: if checked, observations include accessibility trees.
         isolate: if checked, each trial runs in a process of its own.
         no_preflight: if checked, nothing is checked before machines are leased.
@@ -46,6 +59,7 @@ class RunForm(BaseModel):
     model: Text = ""
     solution: Text = ""
     image_scale: Number = ""
+    history: Number = ""
     tasks: str = Field(default="", max_length=20_000)
     tags: str = Field(default="", max_length=20_000)
     repeats: Number = ""
@@ -60,12 +74,19 @@ class RunForm(BaseModel):
     adapter: Text = ""
     family: Text = ""
     limit_steps: Number = ""
+    limit_turns: Number = ""
     limit_seconds: Number = ""
     limit_tokens: Number = ""
     limit_usd: Number = ""
+    limit_stalled_steps: Number = ""
     budget_tokens: Number = ""
     budget_usd: Number = ""
     budget_seconds: Number = ""
+    replay: Text = ""
+    interface: Literal["gui", "tools", "both"] = "both"
+    code: bool = False
+    confirm: bool = False
+    observation: Literal["", "screenshot", "marks", "tree", "screenshot+tree", "crab"] = ""
     trees: bool = False
     isolate: bool = False
     no_preflight: bool = False
@@ -82,6 +103,10 @@ class RunForm(BaseModel):
             "tags": self.tags.split(),
             "limits": self._filled(_LIMITS, "limit_"),
             "budget": self._filled(_BUDGET, "budget_"),
+            "interface": self.interface,
+            "code": self.code,
+            "confirm": self.confirm,
+            "observation": PRESETS[self.observation or "screenshot"],
             "trees": self.trees,
             "isolate": self.isolate,
             "preflight": not self.no_preflight,

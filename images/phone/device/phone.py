@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ from images.phone.device.store.notifications import (
     post_notification,
 )
 from images.phone.device.telephony import Telephony
+from images.phone.device.touch import Touch
 from images.phone.device.ui.metrics import STATUS_BAR_PX
 from images.phone.device.ui.theme import DARK as DARK_COLORS
 from images.phone.device.ui.theme import LIGHT as LIGHT_COLORS
@@ -68,6 +70,7 @@ class Phone:
         """Names of services that ports of the phone lead to, until a rewind or a reboot."""
         self.finger: tuple[tuple[int, int], float] | None = None
         """Position and time of a touch that is not yet released."""
+        self.touch = Touch()
 
     @property
     def store(self) -> Store:
@@ -223,6 +226,7 @@ class Phone:
             self._kept = ""
             self.names = frozenset()
             self.finger = None
+            self.touch = Touch()
 
     @contextmanager
     def event(self) -> Iterator[None]:
@@ -310,6 +314,24 @@ class Phone:
                 return
             elif not self._scroll(scene, start, dy) and scene.shade is None:
                 scene.screen.swipe(dx, dy)
+
+    def touched(self, paths: list[list[tuple[int, int]]]) -> None:
+        """Handle fingers that were down together, in the pixels that tools use.
+
+        One finger taps or swipes; two pinch if their distance changes, and scroll otherwise.
+        """
+        if len(paths) != len(("one", "other")):
+            self.swipe(paths[0][0], paths[0][-1], 0)
+            return
+        (start, other), (end, other_end) = ([path[at] for path in paths] for at in (0, -1))
+        before, after = math.dist(start, other), math.dist(end, other_end)
+        if abs(after - before) < _TAP_SLOP_PX or not min(before, after):
+            self.swipe(_middle(start, other), _middle(end, other_end), 0)
+            return
+        with self._input():
+            scene = self.compositor.scene()
+            if scene.shade is None:
+                scene.screen.pinch(after / before)
 
     def scroll(self, place: tuple[int, int], dy: int) -> None:
         """Scroll at a position, in the pixels that tools use, by canvas pixels; up is positive."""
@@ -431,6 +453,10 @@ class Phone:
             return False
         scene.screen.state.setdefault("scroll", {})[view.scroll] = offset
         return True
+
+
+def _middle(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    return (one[0] + other[0]) // 2, (one[1] + other[1]) // 2
 
 
 def _slide(view: View, x: int) -> None:

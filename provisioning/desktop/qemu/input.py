@@ -5,7 +5,9 @@ Nothing inside the guest can forge it. The guest is only asked which keys its pr
 
 from __future__ import annotations
 
+import contextlib
 import logging
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from foundation.clock import SYSTEM_CLOCK
@@ -15,10 +17,12 @@ from provisioning.links.guest_io import LinkInput
 from provisioning.protocols import Button
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from foundation.clock import Clock
     from provisioning.desktop.qemu.input_monitor import InputMonitor
     from provisioning.desktop.qemu.screen import VmScreen
-    from provisioning.protocols import Link
+    from provisioning.protocols import Link, Point
 
     Event = dict[str, Any]
 
@@ -56,7 +60,7 @@ class VmInput:
     ) -> None:
         self._monitor = monitor
         self._screen = screen
-        self._keyboard = LinkInput(link)
+        self._keyboard = LinkInput(link, clock=clock)
         self._clock = clock
 
     def move(self, x: int, y: int) -> None:
@@ -73,56 +77,85 @@ class VmInput:
             )
         self._monitor.send([_axis("x", x, width), _axis("y", y, height)])
 
-    def click(self, x: int, y: int, *, button: Button = Button.LEFT, count: int = 1) -> None:
+    def click(
+        self,
+        x: int,
+        y: int,
+        *,
+        button: Button = Button.LEFT,
+        count: int = 1,
+        held: Sequence[str] = (),
+    ) -> None:
         """Click `count` times."""
+        with self._holding(held):
+            self.move(x, y)
+            self._clock.sleep(_GAP_S)
+            start_s = self._clock.monotonic_s()
+            for index in range(count):
+                if index:
+                    self._clock.sleep(_DOUBLE_CLICK_GAP_S)
+                self._press(button.value)
+                end_s = self._clock.monotonic_s()
+                if index and end_s - start_s > _DOUBLE_CLICK_MOST_S:
+                    _log.warning("two clicks took %.0f ms on a busy host", (end_s - start_s) * 1000)
+                start_s = end_s
+
+    def button_down(self, x: int, y: int, *, button: Button = Button.LEFT) -> None:
+        """Press a button at a position and keep it pressed."""
         self.move(x, y)
         self._clock.sleep(_GAP_S)
-        start_s = self._clock.monotonic_s()
-        for index in range(count):
-            if index:
-                self._clock.sleep(_DOUBLE_CLICK_GAP_S)
-            self._press(button.value)
-            end_s = self._clock.monotonic_s()
-            if index and end_s - start_s > _DOUBLE_CLICK_MOST_S:
-                _log.warning("two clicks took %.0f ms on a busy host", (end_s - start_s) * 1000)
-            start_s = end_s
+        self._monitor.send([_button(button.value, down=True)])
+
+    def button_up(self, x: int, y: int, *, button: Button = Button.LEFT) -> None:
+        """Move to a position and release a button there."""
+        self.move(x, y)
+        self._clock.sleep(_GAP_S)
+        self._monitor.send([_button(button.value, down=False)])
 
     def drag(
-        self, start: tuple[int, int], end: tuple[int, int], *, duration_s: float = 0.3
+        self,
+        path: Sequence[Point],
+        *,
+        button: Button = Button.LEFT,
+        duration_s: float = 0.3,
+        held: Sequence[str] = (),
     ) -> None:
-        """Press, move and release."""
-        self.move(*start)
-        self._clock.sleep(_GAP_S)
-        self._monitor.send([_button("left", down=True)])
-        try:
-            for step in range(1, _DRAG_STEPS + 1):
-                self._clock.sleep(duration_s / _DRAG_STEPS)
-                share = step / _DRAG_STEPS
-                self.move(
-                    round(start[0] + (end[0] - start[0]) * share),
-                    round(start[1] + (end[1] - start[1]) * share),
-                )
-            self._clock.sleep(_GAP_S)
-        finally:
-            self._monitor.send([_button("left", down=False)])
-
-    def scroll(self, x: int, y: int, *, dx: int = 0, dy: int = 0) -> None:
-        """Turn the wheel at a position; positive `dy` scrolls down."""
-        self.move(x, y)
-        for count, forward, back in (
-            (dy, "wheel-down", "wheel-up"),
-            (dx, "wheel-right", "wheel-left"),
-        ):
-            for _ in range(abs(count)):
+        """Press at the first point, move along the others and release at the last."""
+        legs = len(path) - 1
+        steps = max(1, _DRAG_STEPS // legs)
+        with self._holding(held):
+            self.button_down(*path[0], button=button)
+            try:
+                for start, end in pairwise(path):
+                    for step in range(1, steps + 1):
+                        self._clock.sleep(duration_s / steps / legs)
+                        self.move(*_between(start, end, step / steps))
                 self._clock.sleep(_GAP_S)
-                self._press(forward if count > 0 else back)
+            finally:
+                self._monitor.send([_button(button.value, down=False)])
 
-    def key(self, *names: str) -> None:
+    def scroll(self, x: int, y: int, *, dx: int = 0, dy: int = 0, held: Sequence[str] = ()) -> None:
+        """Turn the wheel at a position; positive `dy` scrolls down, positive `dx` right."""
+        with self._holding(held):
+            self.move(x, y)
+            for count, forward, back in (
+                (dy, "wheel-down", "wheel-up"),
+                (dx, "wheel-right", "wheel-left"),
+            ):
+                for _ in range(abs(count)):
+                    self._clock.sleep(_GAP_S)
+                    self._press(forward if count > 0 else back)
+
+    def key(self, *names: str, hold_s: float = 0.0) -> None:
         """Press keys together, then release them.
 
         Raises:
             InvalidActionError: a key does not exist, or the guest's layout cannot have it.
         """
+        if hold_s:
+            with self._holding(names):
+                self._clock.sleep(hold_s)
+            return
         prepared = self._keyboard.prepare_keys(names, list(QCODES))
         keys = [QCODES[code] for code in prepared.codes]
         try:
@@ -134,6 +167,22 @@ class VmInput:
             if prepared.is_bound:
                 self._keyboard.finish_keys()
 
+    def key_down(self, *names: str) -> None:
+        """Press keys and keep them pressed.
+
+        Raises:
+            InvalidActionError: a key does not exist, or the present layout has no key for it.
+        """
+        self._monitor.send(*([_key(key, down=True)] for key in self._keys(names)))
+
+    def key_up(self, *names: str) -> None:
+        """Release keys in reverse.
+
+        Raises:
+            InvalidActionError: a key does not exist, or the present layout has no key for it.
+        """
+        self._monitor.send(*([_key(key, down=False)] for key in reversed(self._keys(names))))
+
     def text(self, text: str) -> None:
         """Type any Unicode text into the focused element.
 
@@ -142,8 +191,35 @@ class VmInput:
         """
         self._keyboard.text(text)
 
+    @contextlib.contextmanager
+    def _holding(self, names: Sequence[str]) -> Iterator[None]:
+        """Hold keys down during a block.
+
+        Raises:
+            InvalidActionError: a key does not exist, or the present layout has no key for it.
+        """
+        keys = self._keys(names) if names else []
+        if keys:
+            self._monitor.send(*([_key(key, down=True)] for key in keys))
+        try:
+            yield
+        finally:
+            if keys:
+                self._monitor.send(*([_key(key, down=False)] for key in reversed(keys)))
+
+    def _keys(self, names: Sequence[str]) -> list[str]:
+        """Return QEMU's names of keys that the present layout has."""
+        prepared = self._keyboard.prepare_keys(names, list(QCODES), may_bind=False)
+        return [QCODES[code] for code in prepared.codes]
+
     def _press(self, button: str) -> None:
         self._monitor.send([_button(button, down=True)], [_button(button, down=False)])
+
+
+def _between(start: Point, end: Point, share: float) -> Point:
+    """Return the point at a share of the way from one point to another."""
+    x, y = (round(a + (b - a) * share) for a, b in zip(start, end, strict=True))
+    return x, y
 
 
 def _key(code: str, *, down: bool) -> Event:

@@ -14,6 +14,7 @@ from defusedxml import DefusedXmlException, ElementTree
 
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import GuestCallError, InvalidActionError, LinkProtocolError
+from provisioning.phone.adb.touchscreen import find_touchscreen
 from provisioning.protocols import Bounds, Button, Element
 
 if TYPE_CHECKING:
@@ -23,10 +24,14 @@ if TYPE_CHECKING:
     from foundation.clock import Clock
     from provisioning.phone.adb.device import AdbDevice
     from provisioning.phone.adb.screen import PhoneScreen
+    from provisioning.phone.adb.touchscreen import Touchscreen
+    from provisioning.protocols import Point
 
 _TREE_TIMEOUT_S = 15.0
 _INPUT_TIMEOUT_S = 15.0
 _SCROLL_STEP_PX = 240
+_SWIPE_POINTS = 2
+_SIZE = re.compile(r"size: (\d+)x(\d+)")
 _TEXT_CHUNK_CHARS = 1000
 _MAX_NODES = 20_000
 # An input method that types the text it receives: github.com/senzhk/ADBKeyBoard.
@@ -57,34 +62,79 @@ class PhoneInput:
 
     Args:
         device: the phone.
+        screen: returns the size of the screen; without it, the phone is asked.
     """
 
-    def __init__(self, device: AdbDevice) -> None:
+    def __init__(self, device: AdbDevice, screen: PhoneScreen | None = None) -> None:
         self._device = device
+        self._screen = screen
+        self._touchscreen: Touchscreen | None = None
 
     def move(self, x: int, y: int) -> None:
         """Do nothing: a phone has no pointer."""
 
-    def click(self, x: int, y: int, *, button: Button = Button.LEFT, count: int = 1) -> None:
-        """Tap `count` times; a phone has no buttons."""
+    def click(
+        self,
+        x: int,
+        y: int,
+        *,
+        button: Button = Button.LEFT,
+        count: int = 1,
+        held: Sequence[str] = (),
+    ) -> None:
+        """Tap `count` times; a phone has no buttons and no modifier keys."""
+        del button, held
+        self._script(*[["tap", str(x), str(y)]] * count)
+
+    def button_down(self, x: int, y: int, *, button: Button = Button.LEFT) -> None:
+        """Put a finger down and leave it there."""
         del button
-        for _ in range(count):
-            self._run("tap", str(x), str(y))
+        self._script(["motionevent", "DOWN", str(x), str(y)])
+
+    def button_up(self, x: int, y: int, *, button: Button = Button.LEFT) -> None:
+        """Move the finger to a position and lift it there."""
+        del button
+        self._script(*(["motionevent", kind, str(x), str(y)] for kind in ("MOVE", "UP")))
 
     def drag(
-        self, start: tuple[int, int], end: tuple[int, int], *, duration_s: float = 0.3
+        self,
+        path: Sequence[Point],
+        *,
+        button: Button = Button.LEFT,
+        duration_s: float = 0.3,
+        held: Sequence[str] = (),
     ) -> None:
-        """Swipe; if start and end are the same, this is a long tap."""
-        coordinates = [str(number) for number in (*start, *end)]
-        self._run("swipe", *coordinates, str(round(duration_s * 1000)))
+        """Swipe along a path; two equal points are a long tap.
 
-    def scroll(self, x: int, y: int, *, dx: int = 0, dy: int = 0) -> None:
-        """Swipe by 240 px per step; positive `dy` scrolls down."""
+        ``input swipe`` knows only two points; a longer path is made of its single motions.
+        """
+        del button, held
+        if len(path) == _SWIPE_POINTS:
+            coordinates = [str(number) for point in path for number in point]
+            self._script(["swipe", *coordinates, str(round(duration_s * 1000))])
+            return
+        kinds = ("DOWN", *("MOVE",) * (len(path) - 1), "UP")
+        steps = zip(kinds, (*path, path[-1]), strict=True)
+        motions = [["motionevent", kind, str(x), str(y)] for kind, (x, y) in steps]
+        self._script(*motions, pause_s=duration_s / len(path))
+
+    def gesture(self, paths: Sequence[Sequence[Point]], *, duration_s: float = 0.3) -> None:
+        """Touch with several fingers, through the touchscreen's device file.
+
+        Raises:
+            InvalidActionError: the phone's shell may not write to its touchscreen.
+        """
+        if self._touchscreen is None:
+            self._touchscreen = find_touchscreen(self._device)
+        self._touchscreen.gesture(paths, self._screen_px(), duration_s)
+
+    def scroll(self, x: int, y: int, *, dx: int = 0, dy: int = 0, held: Sequence[str] = ()) -> None:
+        """Swipe by 240 px per step; positive `dy` scrolls down, positive `dx` right."""
         end = (max(0, x - dx * _SCROLL_STEP_PX), max(0, y - dy * _SCROLL_STEP_PX))
-        self.drag((x, y), end)
+        self.drag(((x, y), end), held=held)
 
-    def key(self, *names: str) -> None:
-        """Press keys one after the other.
+    def key(self, *names: str, hold_s: float = 0.0) -> None:
+        """Press keys one after the other; holding is Android's long press, of its own duration.
 
         Raises:
             InvalidActionError: a key does not exist.
@@ -93,13 +143,23 @@ class PhoneInput:
             if not _KEY.fullmatch(name):
                 raise InvalidActionError(f"There is no key called {name!r}.")
         try:
-            self._run("keyevent", *names)
+            self._script(["keyevent", *(["--longpress"] if hold_s else []), *names])
         except GuestCallError as exc:
             raise InvalidActionError(
                 f"The phone does not have all of these keys: {', '.join(names)}.",
                 details=exc.details.splitlines()[0],
                 resolution="Use Android's key names, such as HOME, BACK, ENTER.",
             ) from exc
+
+    def key_down(self, *names: str) -> None:
+        """Refuse: Android's command presses and releases keys at once.
+
+        Raises:
+            InvalidActionError: always.
+        """
+        raise InvalidActionError(f"A phone cannot keep {', '.join(names)} pressed.")
+
+    key_up = key_down
 
     def text(self, text: str) -> None:
         """Type any Unicode text into the focused element.
@@ -110,9 +170,9 @@ class PhoneInput:
         """
         for part in _LINE_BREAK.split(text):
             if part in {"\n", "\r\n"}:
-                self._run("keyevent", "ENTER")
+                self._script(["keyevent", "ENTER"])
             elif part == "\t":
-                self._run("keyevent", "TAB")
+                self._script(["keyevent", "TAB"])
             else:
                 self._type(part)
 
@@ -125,7 +185,7 @@ class PhoneInput:
     def _type_chunk(self, text: str) -> None:
         """Type by keys; if a key is missing, Android types nothing."""
         try:
-            self._run("text", text)
+            self._script(["text", text])
         except GuestCallError as exc:
             if text.isascii():
                 raise
@@ -158,12 +218,25 @@ class PhoneInput:
             if "/" in before:
                 self._device.shell(shlex.join(["ime", "set", before]), _INPUT_TIMEOUT_S)
 
-    def _run(self, *arguments: str) -> None:
-        result = self._device.shell(shlex.join(["input", *arguments]), _INPUT_TIMEOUT_S)
+    def _screen_px(self) -> Point:
+        if self._screen is not None:
+            return self._screen.size()
+        sizes = _SIZE.findall(self._device.shell("wm size", _INPUT_TIMEOUT_S).text)
+        if not sizes:
+            raise GuestCallError("The phone did not report the size of its screen.")
+        width, height = sizes[-1]  # an override follows the physical size
+        return int(width), int(height)
+
+    def _script(self, *commands: Sequence[str], pause_s: float = 0.0) -> None:
+        """Run ``input`` with each of the arguments, one after the other, in one shell."""
+        pause = f" && sleep {pause_s:.3f} && " if pause_s else " && "
+        line = pause.join(shlex.join(["input", *arguments]) for arguments in commands)
+        timeout_s = _INPUT_TIMEOUT_S + len(commands) * pause_s
+        result = self._device.shell(line, timeout_s)
         if result.exit_code != 0:
             output = (result.stderr or result.stdout).decode(errors="replace").strip()
             raise GuestCallError(
-                f"The phone did not carry out input {arguments[0]}.", details=output
+                f"The phone did not carry out input {commands[0][0]}.", details=output
             )
 
 

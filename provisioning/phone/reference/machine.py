@@ -144,7 +144,7 @@ class ReferencePhone:
     @property
     def input(self) -> PhoneInput:
         """Return its input devices."""
-        return PhoneInput(self.device)
+        return PhoneInput(self.device, self.screen)
 
     @property
     def tree(self) -> PhoneTree:

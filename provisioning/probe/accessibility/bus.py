@@ -17,6 +17,7 @@ import socket
 import struct
 import time
 from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple
+from urllib.parse import unquote
 
 from jeepney import DBusAddress, HeaderFields, Message, MessageFlag, MessageType, low_level
 from jeepney.wrappers import new_method_call
@@ -85,6 +86,9 @@ class Bus:
         uid: user of the connection: our own or, for root, any user.
         timeout_s: time limit of all calls together.
 
+    Attributes:
+        signals: number of signals that arrived and were dropped.
+
     Raises:
         BusError: nobody is listening.
     """
@@ -94,6 +98,7 @@ class Bus:
         self._uid = uid
         self._only_from = 0
         self._serial = 0
+        self.signals = 0
         self._buffer = bytearray()
         self._link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
@@ -109,6 +114,14 @@ class Bus:
     def close(self) -> None:
         """Close the connection."""
         self._link.close()
+
+    def fileno(self) -> int:
+        """Return the descriptor of the socket."""
+        return self._link.fileno()
+
+    def extend(self, deadline_s: float) -> None:
+        """Set the time limit of further calls, on the monotonic clock."""
+        self._deadline_s = deadline_s
 
     def log_in(self, *, only_from: int = 0) -> None:
         """Authenticate; nothing is read before this.
@@ -177,6 +190,7 @@ class Bus:
         while True:
             data = self._next_message()
             if data[1] not in _REPLIES:
+                self.signals += data[1] == MessageType.signal.value
                 continue
             try:
                 return Message.from_buffer(data)
@@ -264,3 +278,15 @@ def _connect_as(uid: int, link: socket.socket, path: str) -> None:
                 os.seteuid(own)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def path_in(address: str) -> str:
+    """Return the path of the first Unix socket in an address; an abstract path begins with NUL."""
+    for part in address.split(";"):
+        kind, _, rest = part.partition(":")
+        parts = dict(pair.partition("=")[::2] for pair in rest.split(","))
+        if kind == "unix" and parts.get("path"):
+            return unquote(parts["path"])
+        if kind == "unix" and parts.get("abstract"):
+            return "\0" + unquote(parts["abstract"])
+    return ""

@@ -82,6 +82,9 @@ class Bus:
     Args:
         gio: the module ``gi.repository.Gio``.
         glib: the module ``gi.repository.GLib``.
+
+    Attributes:
+        address: address of the accessibility bus.
     """
 
     def __init__(self, gio: Any, glib: Any) -> None:  # noqa: ANN401 - gi is untyped
@@ -96,8 +99,9 @@ class Bus:
             None, None, self._flags, int(APP_TIMEOUT_S * 1000), None,
         )  # fmt: skip
         flags = gio.DBusConnectionFlags
+        self.address = str(reply.unpack()[0])
         self._connection = gio.DBusConnection.new_for_address_sync(
-            reply.unpack()[0],
+            self.address,
             flags.AUTHENTICATION_CLIENT | flags.MESSAGE_BUS_CONNECTION,
             None,
             None,

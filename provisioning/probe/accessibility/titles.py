@@ -19,9 +19,8 @@ import os
 import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple
-from urllib.parse import unquote
 
-from provisioning.probe.accessibility.bus import Bus, BusError, Call
+from provisioning.probe.accessibility.bus import Bus, BusError, Call, path_in
 from provisioning.probe.display import owners
 from provisioning.probe.system import connections, proc
 
@@ -192,7 +191,7 @@ def _addresses(session: Session, end_s: float) -> Iterator[str]:
     """Yield candidate addresses of the bus in the order programs use; they are not trusted."""
     seen: Dict[str, None] = {}
     for find in (_at_display, _at_session_bus):
-        path = _path_in(find(session, end_s))
+        path = path_in(find(session, end_s))
         if path and path not in seen:
             seen[path] = None
             yield path
@@ -220,7 +219,7 @@ def _at_display(session: Session, _: float) -> str:
 
 
 def _at_session_bus(session: Session, end_s: float) -> str:
-    path = _path_in(session.environment.get("DBUS_SESSION_BUS_ADDRESS", ""))
+    path = path_in(session.environment.get("DBUS_SESSION_BUS_ADDRESS", ""))
     if not path:
         return ""
     try:
@@ -236,15 +235,3 @@ def _at_session_bus(session: Session, end_s: float) -> str:
     finally:
         bus.close()
     return reply[0] if reply and isinstance(reply[0], str) else ""
-
-
-def _path_in(address: str) -> str:
-    """Return the path of the first Unix socket in an address; an abstract path begins with NUL."""
-    for part in address.split(";"):
-        kind, _, rest = part.partition(":")
-        parts = dict(pair.partition("=")[::2] for pair in rest.split(","))
-        if kind == "unix" and parts.get("path"):
-            return unquote(parts["path"])
-        if kind == "unix" and parts.get("abstract"):
-            return "\0" + unquote(parts["abstract"])
-    return ""

@@ -6,8 +6,11 @@ import time
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from provisioning.probe.accessibility.bus import path_in
 from provisioning.probe.accessibility.client import Bus
 from provisioning.probe.accessibility.documents import Documents
+from provisioning.probe.accessibility.events import EventWatch
+from provisioning.probe.accessibility.recent import Reading, RecentTree
 from provisioning.probe.accessibility.scope import Rank, Scope
 from provisioning.probe.accessibility.tree_walk import Walk
 from provisioning.probe.serving import worker
@@ -43,8 +46,15 @@ def main(identity: Identity) -> None:
     identity.become()
     bus, names = Bus(Gio, GLib), Names(Atspi)
     walker, documents = Walker(bus, names), Documents(bus, names)
-    ops = {"tree": walker.tree, "find": walker.find, "documents": documents.documents}
-    worker.serve(ops, in_fd, out_fd)
+    watch = EventWatch(lambda: path_in(bus.address))
+    recent = RecentTree(bus, walker, watch)
+    ops = {
+        "tree": walker.tree,
+        "recent_tree": recent.tree,
+        "find": walker.find,
+        "documents": documents.documents,
+    }
+    worker.serve(ops, in_fd, out_fd, wakers={watch.fileno: watch.is_quiet})
 
 
 _POPUPS = (
@@ -131,12 +141,18 @@ class Walker:
         An application that does not answer within 0.8 s is omitted; that limit is for callers that
         wait 10 s, and grows with longer timeouts.
         """
+        return self.read(params).rows
+
+    def read(self, params: Params) -> Reading:
+        """Return a tree as `tree` does, with what tells whether it is still the same."""
         most = min(params.whole("max_nodes", MAX_NODES), MAX_NODES)
         walk = self._walk(params, most)
         roots = walk.start()
         walk.descend(roots)
         rows = [row for root in roots for _, row in self._rows(walk, root, 0, _Place())]
-        return rows[:most]
+        windows = [window.ref for root in roots for window in walk.below.get(root.ref, ())]
+        boxes = {ref: walk.boxes[ref] for ref in windows if ref in walk.boxes}
+        return Reading(rows[:most], boxes, is_whole=not walk.cut)
 
     def find(self, params: Params) -> dict[str, Any]:
         """Return the visible elements that have a ``role`` or ``name``.

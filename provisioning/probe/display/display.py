@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+from provisioning.probe.display.pointer import BUTTONS, Pointer
 from provisioning.probe.display.typist import Typist
 from provisioning.probe.errors import ProbeError
 from provisioning.probe.serving import worker
@@ -23,9 +24,6 @@ _MARGIN_S = 0.2
 _TYPING_SHARE = 0.4
 _READING_SHARE = 0.2
 _LONGEST_READ_S = 10.0
-_HELD_MS = 20
-_BETWEEN_CLICKS_MS = 80
-_BUTTONS = {"left": 1, "middle": 2, "right": 3}
 
 
 def main(identity: Identity) -> None:
@@ -58,22 +56,18 @@ class Display:
         from provisioning.probe.display import keys, windows, xserver
         from provisioning.probe.display.selections import Selections
 
-        # pyautogui opens its own connection on import.
         xserver.load()
         keys.load()
         import mss
         import mss.tools
-        import pyautogui
 
-        pyautogui.PAUSE = 0
-        pyautogui.FAILSAFE = False
-        self._pyautogui = pyautogui
         self._png = mss.tools.to_png
         self._mss = mss.MSS()
         self._mss.grab(self._mss.monitors[0])
         self._windows = windows
         self._display = xserver.open_display()
         self.typist = Typist(self._display)
+        self._pointer = Pointer(self._display)
         self._selections = Selections(self._display)
 
     def screenshot(self, _params: Params) -> dict[str, Any]:
@@ -109,9 +103,10 @@ class Display:
         return [to_base64(data) for data in self._windows.raw_requests(self._display) + selections]
 
     def input(self, params: Params) -> dict[str, int] | None:
-        """Perform input of one of the kinds move, click, drag, scroll, key, text.
+        """Perform input of a kind: of the pointer (see `_act`), ``key``, ``key_down`` or ``key_up``, ``text``.
 
         A text is typed as far as there is time; the result has the number of characters, ``typed``.
+        Keys named by ``held`` are held down while the pointer acts.
         """
         kind = params.text("kind")
         if kind == "text":
@@ -120,6 +115,9 @@ class Display:
             return {"typed": self.typist.type(params.text("text"), deadline_s, release_s)}
         if kind == "key":
             self.typist.press(params.texts("names"), _deadline_s(params))
+        elif kind in {"key_down", "key_up"}:
+            down = kind == "key_down"
+            self.typist.hold(params.texts("names"), _deadline_s(params), down=down)
         else:
             self._point(kind, params)
         return None
@@ -127,45 +125,51 @@ class Display:
     def prepare_keys(self, params: Params) -> dict[str, Any]:
         """Return which of the keys ``codes`` of another keyboard press ``names``; see `Typist`."""
         codes = frozenset(params.numbers("codes"))
-        return self.typist.prepare(params.texts("names"), codes, _deadline_s(params))
+        may_bind = params.flag("may_bind", default=True)
+        names, deadline_s = params.texts("names"), _deadline_s(params)
+        return self.typist.prepare(names, codes, deadline_s, may_bind=may_bind)
 
     def finish_keys(self, params: Params) -> bool:
         """Wait until the prepared keys were pressed and read, and release bound keys."""
         return self.typist.finish(_deadline_s(params))
 
     def _point(self, kind: str, params: Params) -> None:
-        gui = self._pyautogui
-        x, y = params.whole("x"), params.whole("y")
+        held = params.texts("held", least=0) if params.has("held") else []
+        if not held:
+            self._act(kind, params)
+            return
+        self.typist.hold(held, _deadline_s(params), down=True)
+        try:
+            self._act(kind, params)
+        finally:
+            self.typist.hold(held, _deadline_s(params), down=False)
+
+    def _act(self, kind: str, params: Params) -> None:
+        pointer = self._pointer
+        button = _button_of(params)
+        if kind == "drag":
+            pointer.drag(params.places("path"), button, params.number("duration_s", 0.3))
+            return
+        place = params.whole("x"), params.whole("y")
         if kind == "move":
-            gui.moveTo(x, y)
+            pointer.move(place)
         elif kind == "click":
-            gui.moveTo(x, y)
-            self._click(_BUTTONS[params.text("button", "left")], params.whole("count", 1))
-        elif kind == "drag":
-            gui.moveTo(x, y)
-            gui.dragTo(
-                params.whole("to_x"),
-                params.whole("to_y"),
-                duration=max(0.15, params.number("duration_s", 0.3)),
-                button=params.text("button", "left"),
-            )
+            pointer.click(place, button, params.whole("count", 1))
+        elif kind == "press":
+            pointer.press(place, button)
+        elif kind == "release":
+            pointer.release(place, button)
         elif kind == "scroll":
-            gui.moveTo(x, y)
-            gui.vscroll(-params.whole("dy", 0))
-            gui.hscroll(params.whole("dx", 0))
+            pointer.scroll(place, params.whole("dx", 0), params.whole("dy", 0))
         else:
             raise ProbeError("bad_params", f"unknown input kind {kind!r}")
 
-    def _click(self, button: int, count: int) -> None:
-        """Click; the X server itself waits between the events, so that load does not stretch this."""
-        from Xlib import X
-        from Xlib.ext import xtest
 
-        for index in range(count):
-            pause_ms = _BETWEEN_CLICKS_MS if index else 0
-            xtest.fake_input(self._display, X.ButtonPress, button, pause_ms)
-            xtest.fake_input(self._display, X.ButtonRelease, button, _HELD_MS)
-        self._display.sync()
+def _button_of(params: Params) -> str:
+    name = params.text("button", "left")
+    if name not in BUTTONS:
+        raise ProbeError("bad_params", f"unknown button {name!r}")
+    return name
 
 
 def _deadline_s(params: Params) -> float:

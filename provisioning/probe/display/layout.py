@@ -68,15 +68,17 @@ class Layout:
         description: the server's reply to GetMap, from its ninth byte on.
         group: effective layout group.
         mods: effective modifiers, locked ones such as Caps Lock included.
+        held: modifiers whose keys are down.
 
     Attributes:
         codes: first and last code of a key.
         keys: the keys by code.
     """
 
-    def __init__(self, description: bytes, group: int, mods: int) -> None:
+    def __init__(self, description: bytes, group: int, mods: int, held: int = 0) -> None:
         self.group = group
         self.mods = mods
+        self.held = held
         self._types: list[_Type] = []
         self.keys: dict[int, Key] = {}
         self._mods_of_keys: dict[int, int] = {}
@@ -127,6 +129,7 @@ class Layout:
         """Return the part of the layout that some keys have."""
         part = object.__new__(Layout)
         part.group, part.mods, part._types = self.group, self.mods, self._types
+        part.held = self.held
         part.keys = {code: key for code, key in self.keys.items() if code in codes}
         part._mods_of_keys, part._found = self._mods_of_keys, {}
         return part
@@ -205,7 +208,7 @@ class Keyboard:
     def __init__(self, display: Display) -> None:
         self._display = display
         self._extension: Extension | None = None
-        self._kept: tuple[bytes, int, int] | None = None
+        self._kept: tuple[bytes, int, int, int] | None = None
         self._layout: Layout | None = None
 
     def write(self, keys: dict[int, Key]) -> None:
@@ -233,8 +236,8 @@ class Keyboard:
         described = self._xkb().ask(_GET_MAP, struct.pack("=HH20x", _CORE_KEYBOARD, _WANTED))
         asked.reply()
         described.reply()
-        mods, group = asked.rest[0], asked.rest[4]
-        key = described.rest, group, mods
+        mods, held, group = asked.rest[0], asked.rest[1], asked.rest[4]
+        key = described.rest, group, mods, held
         if self._layout is None or self._kept != key:
             self._layout, self._kept = Layout(*key), key
         return self._layout

@@ -48,7 +48,8 @@ def chord_of(layout: Layout, names: Dict[int, str]) -> Chord:
     """Return how to press keys together.
 
     Besides the given keys, it may need others: "A" needs Shift. A key that is given together with
-    Shift may also be meant by its place: ["shift", "a"].
+    Shift may also be meant by its place: ["shift", "a"]. Modifiers that are held down already count as
+    given before.
 
     Args:
         layout: the layout.
@@ -60,7 +61,7 @@ def chord_of(layout: Layout, names: Dict[int, str]) -> Chord:
     modifiers = [keysym for keysym in names if keysym in _MODIFIERS]
     keys = [keysym for keysym in names if keysym not in _MODIFIERS]
     held_codes = {keysym: _modifier_code(layout, keysym, names[keysym]) for keysym in modifiers}
-    state = layout.mods
+    state = layout.mods & ~layout.held
     if _SHORTCUT.intersection(modifiers):
         state &= ~LOCK_BIT
     given = SHIFT_BIT if _SHIFTS.intersection(modifiers) else 0

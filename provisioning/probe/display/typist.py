@@ -96,8 +96,25 @@ class Typist:
         finally:
             self._spare.release(deadline_s)
 
+    def hold(self, names: Sequence[str], deadline_s: float, *, down: bool) -> None:
+        """Press keys and keep them pressed, or release them.
+
+        Raises:
+            ProbeError: ``unknown_key``; ``unsupported`` if the present layout lacks one of the keys;
+                ``timeout``.
+        """
+        codes = self._chord(names, None, deadline_s, may_bind=False)
+        for code in codes if down else reversed(codes):
+            self._fake_input(self._display, self._press if down else self._release, code)
+        self._display.sync()
+
     def prepare(
-        self, names: Sequence[str], codes: frozenset[int], deadline_s: float
+        self,
+        names: Sequence[str],
+        codes: frozenset[int],
+        deadline_s: float,
+        *,
+        may_bind: bool = True,
     ) -> dict[str, Any]:
         """Return which keys another keyboard must press; what the layout lacks is bound first.
 
@@ -105,6 +122,7 @@ class Typist:
             names: names of the keys.
             codes: the keys that this keyboard has.
             deadline_s: on the monotonic clock.
+            may_bind: whether keys that the layout lacks may be bound.
 
         Returns:
             ``codes``, to press in this order and to release in reverse, and ``is_bound``: whether
@@ -113,7 +131,7 @@ class Typist:
         Raises:
             ProbeError: as for `press`.
         """
-        self._prepared = self._chord(names, codes, deadline_s)
+        self._prepared = self._chord(names, codes, deadline_s, may_bind=may_bind)
         self._prepared_at_s = time.monotonic()
         return {"codes": self._prepared, "is_bound": self._spare.is_bound}
 
@@ -159,7 +177,12 @@ class Typist:
         return len(keysyms)
 
     def _chord(
-        self, names: Sequence[str], codes: frozenset[int] | None, deadline_s: float
+        self,
+        names: Sequence[str],
+        codes: frozenset[int] | None,
+        deadline_s: float,
+        *,
+        may_bind: bool = True,
     ) -> list[int]:
         keysyms = {keysym_of_name(name): name for name in names}
         if self._spare.is_bound and not self._spare.release(deadline_s):
@@ -167,8 +190,9 @@ class Typist:
         chord = chord_of(self._layout(codes), keysyms)
         if not chord.missing:
             return chord.codes
-        self._spare.bind(chord.missing, self._layout(codes), chord.codes)
-        chord = chord_of(self._layout(codes), keysyms)
+        if may_bind:
+            self._spare.bind(chord.missing, self._layout(codes), chord.codes)
+            chord = chord_of(self._layout(codes), keysyms)
         if chord.missing:
             self._spare.restore()
             lacking = ", ".join(keysyms[keysym] for keysym in chord.missing)

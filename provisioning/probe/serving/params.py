@@ -54,6 +54,20 @@ class Params:
             raise _wrong(name, "a list of ints", value)
         return value
 
+    def places(self, name: str) -> list[tuple[int, int]]:
+        """Return a list of points, each a list of two ints."""
+        value = self.values.get(name)
+        if not isinstance(value, list) or not all(_is_place(item) for item in value):
+            raise _wrong(name, "a list of points", value)
+        return [(item[0], item[1]) for item in value]
+
+    def flag(self, name: str, *, default: bool) -> bool:
+        """Return a bool."""
+        value = self.values.get(name, default)
+        if not isinstance(value, bool):
+            raise _wrong(name, "a bool", value)
+        return value
+
     def mapping(self, name: str) -> dict[str, str]:
         """Return a mapping of strings to strings; empty when absent."""
         value = self.values.get(name) or {}
@@ -79,6 +93,12 @@ class Params:
         if not isinstance(value, kind) or isinstance(value, bool):
             raise _wrong(name, kind.__name__, value)
         return value
+
+
+def _is_place(item: object) -> bool:
+    if not isinstance(item, list) or len(item) != 2:  # noqa: PLR2004 - x and y
+        return False
+    return all(type(number) is int for number in item)
 
 
 def to_base64(data: bytes) -> str:

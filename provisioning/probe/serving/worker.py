@@ -36,6 +36,7 @@ def serve(
     *,
     is_tidy: Callable[[], bool] = lambda: True,
     tidy: Callable[[], None] = lambda: None,
+    wakers: Mapping[Callable[[], int], Callable[[], object]] | None = None,
 ) -> None:
     """Answer requests until the probe exits.
 
@@ -45,13 +46,21 @@ def serve(
         out_fd: where replies go.
         is_tidy: returns whether the operations left nothing to do.
         tidy: called while no request arrives and something is left to do.
+        wakers: functions that return a descriptor, -1 for none, each with a function that is called
+            when it becomes readable.
     """
     splitter = LineSplitter(MAX_WORKER_LINE_BYTES)
     while True:
         # An unused probe must not wake up.
-        ready, _, _ = select.select([in_fd], [], [], None if is_tidy() else _TIDY_EVERY_S)
+        awake = {fd: act for find, act in (wakers or {}).items() if (fd := find()) >= 0}
+        timeout_s = None if is_tidy() else _TIDY_EVERY_S
+        ready, _, _ = select.select([in_fd, *awake], [], [], timeout_s)
         if not ready:
             tidy()
+        for fd in ready:
+            if fd in awake:
+                awake[fd]()
+        if in_fd not in ready:
             continue
         data = os.read(in_fd, 1 << 16)
         if not data:

@@ -99,6 +99,19 @@ def choose(apps: Sequence[App], name: str) -> App:
     raise ProbeError("not_found", f"there is no application {name!r}{hint[:1500]}")
 
 
+def search(apps: Sequence[App], words: str, most: int) -> list[str]:
+    """Return the names of applications in menus that have all words, without starting any."""
+    wanted = words.lower().split()
+    names = {
+        app.name: f"{app.name} {app.generic_name} {app.app_id}".lower()
+        for app in apps
+        if app.is_shown
+    }
+    return sorted(name for name, text in names.items() if all(word in text for word in wanted))[
+        :most
+    ]
+
+
 def list_apps(home: str) -> Iterator[App]:
     """Return the installed applications, the user's own first."""
     for folder in (os.path.join(home, ".local/share/applications"), *_FOLDERS):

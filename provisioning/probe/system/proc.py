@@ -108,6 +108,11 @@ def user_name(uid: int) -> str:
         return str(uid)
 
 
+def children_of(pid: int) -> set[int]:
+    """Return the process IDs of a process's children."""
+    return {process.pid for process in list_processes() if process.ppid == pid}
+
+
 def descendants(processes: list[Process], roots: set[int]) -> set[int]:
     """Return `roots` and all their descendants."""
     pids = set(roots)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from controller.actions.space import Action
+from controller.actions.vocabulary import vocabulary
 from controller.agents.driver import AgentDriver
 from controller.agents.oracle import OracleDriver
 from controller.episode.context import RunContext
@@ -14,7 +15,8 @@ from controller.episode.trial import run_trial
 from controller.protocol import Turn
 from controller.specification.agent import MEMBER
 from controller.specification.episode import EpisodeSpec, TeamMember
-from controller.specification.run import ObservationSpec
+from controller.specification.observation import ObservationSpec
+from controller.specification.run import ActionSpec
 from controller.store.event_log import TrialLog, read_events
 from evaluators.model.task import Task
 from foundation.cancel import CancelToken
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from controller.episode.trial import Driver
     from controller.observation.observer import Observation
     from controller.protocol import Agent, AgentContext, MakeAgent
+    from evaluators.catalogue import Vocabulary
     from provisioning.lease import Fleet
 
 SET_DARK = "gsettings set org.gnome.desktop.interface color-scheme prefer-dark"
@@ -73,8 +76,11 @@ class Bench:
     episode: Episode | None = None
     cancel: CancelToken = field(default_factory=CancelToken)
     with_trees: bool = False
+    observation: ObservationSpec = field(default_factory=ObservationSpec)
+    functions: Vocabulary | None = None
     recording_hz: float = 0.0
     baselines: Baselines | None = None
+    actions: ActionSpec = field(default_factory=ActionSpec)
     feedback: Literal["none", "hints", "nodes"] = "none"
     members: Mapping[str, TeamMember] = field(default_factory=lambda: {MEMBER: TeamMember("test")})
 
@@ -93,9 +99,13 @@ class Bench:
             EpisodeSpec(
                 suite="tiny",
                 members=dict(self.members),
-                observation=ObservationSpec(trees=self.with_trees, feedback=self.feedback),
+                observation=self.observation.with_parts(
+                    trees=self.with_trees, feedback=self.feedback
+                ),
+                actions=self.actions,
                 recording_hz=self.recording_hz,
             ),
+            vocabulary=self.functions or vocabulary(),
             record=self.record,
             clock=self.clock,
             baselines=self.baselines,

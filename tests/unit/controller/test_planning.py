@@ -16,7 +16,7 @@ from controller.planning import (
     suite_for,
 )
 from controller.specification.agent import CustomSpec, OracleSpec
-from controller.specification.run import ObservationSpec
+from controller.specification.observation import ObservationSpec
 from controller.store.runs import Store
 from controller.wiring import open_suite, open_suite_of
 from evaluators.source_digest import SourceDigester

@@ -15,7 +15,8 @@ from controller.planning import specify_run
 from controller.scheduling.execution import execute_run
 from controller.service.episodes.errors import CapacityError, DeadlineError
 from controller.specification.agent import CustomSpec
-from controller.specification.run import ObservationSpec, trial_seed
+from controller.specification.observation import ObservationSpec
+from controller.specification.run import trial_seed
 from controller.store.runs import Store
 from controller.wiring import make_context, open_fleet, open_suite
 from evaluators.parameters.binding import bind_task

@@ -80,6 +80,9 @@ class Timeline {
     setText("action", moment.action ? JSON.stringify(moment.action) : "");
     setText("note", moment.note || "");
     setText("why", moment.kind === "refused" ? moment.why || "" : "");
+    setText("code", moment.code || "");
+    setText("returned", moment.returned ? moment.returned.text || "" : "");
+    this.drawPicture(moment.returned ? moment.returned.picture : "");
     setText("met", moment.met ? `met: ${moment.met.join(", ")}` : "");
     const spent = PHASES.filter((name) => moment.seconds && name in moment.seconds);
     const parts = spent.map((name) => `${name} ${moment.seconds[name].toFixed(2)} s`);
@@ -101,6 +104,14 @@ class Timeline {
       node.querySelector(".glyph").textContent = GLYPHS[state];
       node.querySelector("title").textContent = `${name}: ${state}`;
     }
+  }
+  drawPicture(digest) {
+    // The picture that an action returned, such as an enlarged region.
+    const image = this.section.querySelector("img.returned");
+    if (!image) return;
+    image.hidden = !digest || (pictures && !pictures[digest]);
+    if (image.hidden) return;
+    image.src = pictures ? `data:image/png;base64,${pictures[digest]}` : `/api/v1/runs/${this.data.run}/pictures/${digest}`;
   }
   drawScreens(moment) {
     const shown = this.before.checked && this.index ? this.moments[this.index - 1] : moment;

@@ -54,7 +54,10 @@ def export_html(view: Mapping[str, Any], blobs: Path) -> Iterator[bytes]:
 def _choose(timeline: Timeline, blobs: Path) -> tuple[list[Path], int]:
     """Return the pictures to include, and the number of omitted ones."""
     digests = dict.fromkeys(
-        digest for moment in timeline.moments for digest in moment.screens.values()
+        digest
+        for moment in timeline.moments
+        for digest in (*moment.screens.values(), moment.returned.get("picture", ""))
+        if digest
     )
     chosen, size = [], 0
     for digest in digests:

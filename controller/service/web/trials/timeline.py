@@ -28,6 +28,8 @@ _SHOWN = (
     "trees",
     "action",
     "points",
+    "code",
+    "returned",
     "note",
     "why",
     "met",
@@ -52,6 +54,8 @@ class Moment:
         points: points of the action on its machine's screen, px.
         note: the agent's own text.
         why: why the action was refused, or why the trial ended.
+        code: kind of the refusal.
+        returned: what the action returned besides the screens: ``text``, digest of ``picture``.
         met: newly met nodes.
         seconds: time spent, by phase.
         tokens: prompt and completion tokens of the model.
@@ -66,6 +70,8 @@ class Moment:
     points: Sequence[Json] = ()
     note: str = ""
     why: str = ""
+    code: str = ""
+    returned: Mapping[str, str] = field(default_factory=dict)
     met: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
     tokens: int = 0
@@ -230,6 +236,8 @@ def _moment(
         points=event.get("points") or _builtin_points(event.get("action")),
         note=event.get("note", ""),
         why=event.get("why", "") or result.get("detail", ""),
+        code=event.get("code", ""),
+        returned=event.get("returned", {}),
         met=tuple(event.get("met", ())),
         seconds={phase: seconds[phase] for phase in PHASES if seconds.get(phase)},
         tokens=usage.total if usage else 0,

@@ -84,6 +84,10 @@ class MapsScreen(Screen):
         longitude = (window.longitude - dx * part + 180) % 360 - 180
         self.state["window"] = [longitude, latitude, window.span]
 
+    def pinch(self, ratio: float) -> None:
+        """Zoom the map."""
+        self._zoom(1 / ratio)
+
     def _place(self) -> Place | None:
         title = self.state.get("place")
         return find_place(str(title)) if title else None

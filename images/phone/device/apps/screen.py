@@ -170,6 +170,9 @@ class Screen:
     def swipe(self, dx: int, dy: int) -> None:
         """Handle a swipe that does not scroll; px, positive is right and down."""
 
+    def pinch(self, ratio: float) -> None:
+        """Handle two fingers that moved apart, by a ratio above 1, or together."""
+
     @property
     def state(self) -> dict[str, Any]:
         """The saved state of this screen."""

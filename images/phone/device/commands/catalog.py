@@ -20,6 +20,7 @@ from images.phone.device.commands.record import run_screenrecord
 from images.phone.device.commands.screen import run_screencap, run_uiautomator, run_wm
 from images.phone.device.commands.services import run_cmd, run_service
 from images.phone.device.commands.settings import run_getprop, run_setprop, run_settings
+from images.phone.device.commands.touchscreen import run_getevent, run_sendevent
 
 if TYPE_CHECKING:
     import threading
@@ -36,6 +37,7 @@ COMMANDS: dict[str, Callable[[Invocation], str | bytes]] = {
     "cmd": run_cmd,
     "content": run_content,
     "dumpsys": run_dumpsys,
+    "getevent": run_getevent,
     "getprop": run_getprop,
     "ifconfig": run_ifconfig,
     "ime": run_ime,
@@ -48,6 +50,7 @@ COMMANDS: dict[str, Callable[[Invocation], str | bytes]] = {
     "reboot": run_reboot,
     "screencap": run_screencap,
     "screenrecord": lambda call: run_screenrecord(call, None),
+    "sendevent": run_sendevent,
     "service": run_service,
     "setprop": run_setprop,
     "settings": run_settings,

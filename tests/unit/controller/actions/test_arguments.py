@@ -93,8 +93,8 @@ def test_scrolling_of_other_toolkits_is_answered_with_what_there_is(args: dict[s
     with pytest.raises(InvalidActionError) as caught:
         check(tool("scroll"), args)
     message = str(caught.value)
-    assert "only vertically: notches = 3 shows what is further down" in message
-    assert "To go sideways, drag the scroll bar" in message
+    assert "notches = 3 shows what is further down" in message
+    assert "sideways = 3 shows what is further right" in message
 
 
 def test_missing_argument_is_described() -> None:

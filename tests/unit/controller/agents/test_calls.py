@@ -9,10 +9,10 @@ import numpy as np
 
 from controller.actions.space import ActionSpace
 from controller.agents.model.calls import CallReader
-from controller.agents.model.scaling import ScaledScreenshot
 from controller.agents.random_agent import RandomAgent
 from controller.models.messages import Message, Reply, Role, ToolCall
 from controller.observation.observer import Observation, Screenshot
+from controller.observation.pictures import Picture
 from controller.protocol import AgentContext
 from evaluators.schema import describe
 from provisioning.resource import DESKTOP
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from controller.agents.model.calls import Calls
 
 SHOT = Screenshot(np.zeros((200, 320, 3), np.uint8), b"", "")
-SCREEN = ScaledScreenshot(SHOT, 0.5)
+SCREEN = Picture(SHOT.frame).scaled(0.5)
 SPACE = ActionSpace({"pc": DESKTOP}, {"desktop": {"lasso": describe(lasso)}, "session": {}})
 
 

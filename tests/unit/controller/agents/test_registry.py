@@ -39,7 +39,8 @@ def test_every_agent_can_be_specified_and_created(
     script.write_text('{"do": "complete"}\n')
     monkeypatch.setenv("MESOCOSM_MODEL_API_KEY", "s3cret")
     choice = ModelChoice(name="m", base_url="http://user:pass@host:1/v1?key=s3cret")
-    specs = [specify_agent(name, script=script, model=choice) for name in AGENTS]
+    monkeypatch.setattr(registry, "require_run", lambda name: f"{name}-1")
+    specs = [specify_agent(name, script=script, replay="r", model=choice) for name in AGENTS]
     assert [spec.kind for spec in specs] == list(AGENTS)
     for spec in specs:
         assert callable(make_driver(spec, choice).drive)

@@ -9,7 +9,8 @@ from controller.comparison.comparison import Difference, compare_runs
 from controller.episode.result import TRIAL_RESULT, MachineRecord, MemberShare, Reason, TrialResult
 from controller.models.usage import NO_USAGE, Usage
 from controller.specification.agent import MEMBER, Member, ModelSpec
-from controller.specification.run import CodeSpec, ObservationSpec, RunSpec, SuiteSpec, TaskSpec
+from controller.specification.observation import ObservationSpec
+from controller.specification.run import CodeSpec, RunSpec, SuiteSpec, TaskSpec
 from controller.store.runs import Store
 from evaluators.graph.outcome import Verdict
 from foundation.errors import UsageError

@@ -281,11 +281,12 @@ def test_cancellation_ends_a_wait(episode: Episode, clock: FakeClock) -> None:
     assert (step.reason, clock.now_s() - before_s) == (Reason.CANCELLED, 5)
 
 
-def test_agent_context_has_exactly_four_fields() -> None:
+def test_agent_context_has_exactly_five_fields() -> None:
     assert {field.name for field in dataclasses.fields(AgentContext)} == {
         "instruction",
         "space",
         "seed",
+        "environments",
         "diary",
     }
 
@@ -313,3 +314,13 @@ def test_agent_cannot_reach_machine_task_or_runner(episode: Episode) -> None:
             slots = [getattr(value, name, None) for name in getattr(value, "__slots__", ())]
             waiting += [*slots, *getattr(value, "__dict__", {}).values()]
     assert len(seen) > 50
+
+
+def test_turns_are_limited_apart_from_actions(episode: Episode) -> None:
+    limits = {"steps": 50, "seconds": 60.0, "turns": 2}
+    episode.reset(make_task(limits=limits))
+    assert not episode.step([MOVE, OPEN]).done
+    last = episode.step([Action("fly", "desktop")])
+    assert (last.done, last.reason) == (True, Reason.STEP_LIMIT)
+    result = episode.close()
+    assert (result.steps, result.detail) == (2, "2 turns were taken.")

@@ -16,7 +16,7 @@ from controller.service.state.claims import Claims
 from controller.service.state.queued_run import Requester, State
 from controller.service.worker.work import Work
 from controller.specification.episode import EpisodeSpec
-from controller.specification.run import ObservationSpec
+from controller.specification.observation import ObservationSpec
 from controller.wiring import open_suite
 from foundation.clock import SYSTEM_CLOCK, FakeClock
 from foundation.errors import UnknownNameError

@@ -111,10 +111,20 @@ def test_json_has_the_documented_keys() -> None:
             "seconds": seconds,
             "agent_seconds": 0.0,
             "usage": usage,
-            "members": {"agent": {"steps": 0, "agent_seconds": 0.0, "usage": usage}}
+            "members": {
+                "agent": {
+                    "steps": 0,
+                    "agent_seconds": 0.0,
+                    "usage": usage,
+                    "refused": {},
+                    "tool_calls": 0,
+                    "distractor_calls": 0,
+                }
+            }
             if any(tokens)
             else {},
             "ended_by": None,
+            "tools_offered": 0,
             "seed": trial_seed(0, task, repeat),
             "unmet": unmet,
             "attempts": 1,
@@ -145,6 +155,24 @@ def test_json_has_the_documented_keys() -> None:
     assert report_json["unfinished"] == [
         {"task": "b", "repeat": 1, "steps": 3, "nodes_met": None, "unmet": []}
     ]
+
+
+def test_use_of_tools_and_refused_calls_are_summed_up() -> None:
+    share = MemberShare(steps=4, tool_calls=2, distractor_calls=1, refused={"off_screen": 1})
+    first = replace(REPORT.trials[0], members={"agent": share}, tools_offered=3)
+    second = replace(first, members={"agent": MemberShare(steps=4, refused={"off_screen": 2})})
+    report = replace(REPORT, trials=(first, second, REPORT.trials[1]))
+    assert report.to_dict()["tools"] == {
+        "trials": 2,
+        "with_calls": 1,
+        "invocation_rate": 0.5,
+        "calls": 2,
+        "distractor_calls": 1,
+        "share_of_steps": 0.25,
+    }
+    assert "tools were called in 1 of 2 trials" in report.summary()
+    assert "refused calls: 3 off_screen" in report.summary()
+    assert REPORT.to_dict()["tools"]["invocation_rate"] is None  # type: ignore[index, call-overload]
 
 
 def test_inconclusive_trials_enter_no_metric() -> None:

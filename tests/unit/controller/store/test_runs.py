@@ -18,7 +18,8 @@ from controller.episode.result import (
     TrialResult,
 )
 from controller.models.usage import Usage
-from controller.observation.observer import Screenshot, encode_png
+from controller.observation.observer import Screenshot
+from controller.observation.pictures import encode_png
 from controller.specification.agent import MEMBER, Member, ModelSpec, OracleSpec
 from controller.specification.run import CodeSpec, RunSpec, SuiteSpec, TaskSpec
 from controller.store import index

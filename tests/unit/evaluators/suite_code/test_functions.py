@@ -289,3 +289,48 @@ def test_functions_of_a_broken_file_cause_no_task_errors(tmp_path: Path) -> None
     error = error_of(tmp_path, {"evaluators/mine.py": wrong})
     assert "'name' of is_done has no type or no line in `Args:`" in error.brief
     assert not error.parts
+
+
+OBSERVATION = '''
+from __future__ import annotations
+from mesocosm import Machine, observation
+
+@observation(on="desktop")
+def windows_open(machine: Machine) -> int:
+    """Count the windows."""
+    return len(machine.link.call("windows"))
+'''
+PROMPT = '''
+from __future__ import annotations
+from mesocosm import Bounds, Mark, Prompted, Sight, visual_prompt
+
+@visual_prompt(on="phone")
+def whole(sight: Sight) -> Prompted:
+    """Mark the whole screen."""
+    height, width = sight.frame.shape[:2]
+    return Prompted(sight.frame, [Mark(1, Bounds(0, 0, width, height), "screen", "", "icon")])
+'''
+
+
+def test_a_suite_brings_observation_and_visual_prompt_functions(tmp_path: Path) -> None:
+    files = {
+        "evaluators/own.py": EVALUATOR,
+        "observations/windows.py": OBSERVATION,
+        "visual_prompts/whole.py": PROMPT,
+    }
+    suite = load_suite(write(tmp_path, files), vocabulary())
+    functions = suite.vocabulary
+    assert {*functions.observations["desktop"]} == {"windows_open"}
+    assert {*functions.visual_prompts["phone"]} == {"whole"}
+    assert "phone" not in functions.observations
+    changed = {**files, "observations/windows.py": OBSERVATION.replace("Count", "Return")}
+    other = load_suite(write(tmp_path, changed), vocabulary())
+    assert suite.digest != other.digest
+
+
+def test_such_a_function_has_only_its_subject_and_its_own_folder(tmp_path: Path) -> None:
+    more = OBSERVATION.replace("machine: Machine)", "machine: Machine, more: int)")
+    wrong = {"evaluators/own.py": EVALUATOR, "observations/windows.py": more}
+    assert "only one parameter" in error_of(tmp_path / "a", wrong).brief
+    moved = {"evaluators/own.py": EVALUATOR, "actions/windows.py": OBSERVATION}
+    assert "observations/" in str(error_of(tmp_path / "b", moved))

@@ -32,6 +32,31 @@ def acted(hand: Hands, gesture: Gesture) -> list[tuple[str, dict[str, Any]]]:
         (Gesture(Do.CLICK, ((5, 6),), "right"), [("right_click", {"x": 5, "y": 6})]),
         (Gesture(Do.MOVE, ((5, 6),)), [("move", {"x": 5, "y": 6})]),
         (
+            Gesture(Do.CLICK, ((5, 6),), keys=("ctrl",)),
+            [("click", {"x": 5, "y": 6, "held": ["ctrl"]})],
+        ),
+        (Gesture(Do.CLICK, ((5, 6),), clicks=3), [("triple_click", {"x": 5, "y": 6})]),
+        (Gesture(Do.CLICK, ((5, 6),), "middle"), [("middle_click", {"x": 5, "y": 6})]),
+        (Gesture(Do.PRESS, ((5, 6),)), [("mouse_down", {"x": 5, "y": 6})]),
+        (Gesture(Do.RELEASE, ((5, 6),)), [("mouse_up", {"x": 5, "y": 6})]),
+        (
+            Gesture(Do.SCROLL, ((5, 6),), notches=(2, 0)),
+            [("scroll", {"x": 5, "y": 6, "notches": 0, "sideways": 2})],
+        ),
+        (
+            Gesture(Do.DRAG, ((1, 2), (3, 4), (5, 6)), keys=("alt",)),
+            [("drag_path", {"points": [[1, 2], [3, 4], [5, 6]], "held": ["alt"]})],
+        ),
+        (
+            Gesture(Do.KEYS, keys=("shift",), seconds=2.0),
+            [("key", {"keys": ["shift"], "seconds": 2.0})],
+        ),
+        (Gesture(Do.KEYS_DOWN, keys=("shift",)), [("key_down", {"keys": ["shift"]})]),
+        (
+            Gesture(Do.ZOOM, ((1, 2), (30, 40))),
+            [("zoom", {"x": 1, "y": 2, "to_x": 30, "to_y": 40})],
+        ),
+        (
             Gesture(Do.DRAG, ((1, 2), (3, 4))),
             [("drag", {"x": 1, "y": 2, "to_x": 3, "to_y": 4})],
         ),
@@ -72,6 +97,12 @@ def test_gestures_on_a_desktop(gesture: Gesture, actions: list[tuple[str, dict[s
     [
         (Gesture(Do.CLICK, ((5, 6),)), [("tap", {"x": 5, "y": 6})]),
         (Gesture(Do.CLICK, ((5, 6),), "right"), [("long_tap", {"x": 5, "y": 6})]),
+        (Gesture(Do.CLICK, ((5, 6),), clicks=2), [("double_tap", {"x": 5, "y": 6})]),
+        (
+            Gesture(Do.LONG_PRESS, ((5, 6),), seconds=2.0),
+            [("long_tap", {"x": 5, "y": 6, "seconds": 2.0})],
+        ),
+        (Gesture(Do.PRESS, ((5, 6),)), [("touch_down", {"x": 5, "y": 6})]),
         (
             Gesture(Do.DRAG, ((1, 2), (3, 4))),
             [("swipe", {"x": 1, "y": 2, "to_x": 3, "to_y": 4})],

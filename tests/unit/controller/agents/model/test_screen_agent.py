@@ -309,3 +309,18 @@ def test_hostile_code_reaches_no_process_of_the_host(
     with serving(script({"reply": cua(code)})) as server:
         result = bench.run(dark_task, agent(server, "opencua", "openai"))
     assert (result.reason, started) == (Reason.INVALID_ACTION, [])
+
+
+def test_result_of_an_action_is_shown(bench: Bench) -> None:
+    rules: list[dict[str, Any]] = [
+        {"when": {"turn": 1}, "reply": calls(("zoom", {"region": [0, 0, 100, 50]}))},
+        {
+            "when": {"turn": 2, "images": 3, "text": "desktop.zoom returned"},
+            "reply": {"text": "I end."},
+        },
+    ]
+    with serving(script(*rules)) as server:
+        bench.run(make_task(), agent(server, "anthropic-toolset-20260801", "anthropic"))
+        assert server.responder.violations == []
+    steps = [row["action"]["do"] for row in bench.events if row["type"] == "step"]
+    assert steps == ["zoom", "complete"]

@@ -101,12 +101,10 @@ def test_declarations_have_the_task_and_what_the_family_can_call(
                 "name": "computer",
                 "display_width_px": 1280,
                 "display_height_px": 800,
+                "enable_zoom": True,
             },
         ),
-        (
-            "anthropic-toolset-20260801",
-            {"type": "computer_toolset_20260801", "configs": {"zoom": {"enabled": False}}},
-        ),
+        ("anthropic-toolset-20260801", {"type": "computer_toolset_20260801"}),
     ],
 )
 def test_vendors_tools_are_declared_as_published(name: str, native: dict[str, object]) -> None:

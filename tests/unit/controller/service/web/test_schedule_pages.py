@@ -12,6 +12,7 @@ from controller.service.registered_use import pin
 from controller.service.schedules.definition import Event, Interval, Mail, Missed, Webhook
 from controller.service.state.tokens import Role
 from controller.service.web.run_form import RunForm
+from controller.specification.presets import PRESETS
 from controller.specification.request import RunRequest
 from controller.specification.run import BudgetSpec, LimitsSpec
 from foundation.settings import get_settings
@@ -45,9 +46,17 @@ FULL = {
     "recording_hz": "2.5",
     "image_scale": "0.5",
     "solution": "other",
+    "replay": "latest",
+    "history": "3",
+    "observation": "marks",
     "limit_steps": "9",
+    "limit_turns": "7",
     "limit_seconds": "30.5",
     "limit_tokens": "5000",
+    "limit_stalled_steps": "4",
+    "interface": "gui",
+    "code": "true",
+    "confirm": "true",
     "limit_usd": "",
     "trees": "true",
     "isolate": "true",
@@ -102,10 +111,15 @@ def test_form_has_all_options_of_the_command(browser: TestClient, context: ApiCo
     assert (request.repeats, request.parallel, request.seed) == (3, 4, 7)
     assert (request.order, request.fleet, request.model) == ("shuffled", "fake", None)
     assert request.budget == BudgetSpec(tokens=1000, seconds=60.5)
-    assert request.limits == LimitsSpec(steps=9, seconds=30.5, tokens=5000)
+    assert request.limits == LimitsSpec(
+        steps=9, turns=7, seconds=30.5, tokens=5000, stalled_steps=4
+    )
+    assert (request.interface, request.code, request.confirm) == ("gui", True, True)
+    assert request.replay == "latest"
     assert request.tags == ("files", "looks")
     assert (request.retries, request.keep_end_state) == (0, "failed")
     assert (request.feedback, request.recording_hz, request.trees) == ("hints", 2.5, True)
+    assert (request.history, request.observation) == (3, PRESETS["marks"])
     assert (request.image_scale, request.solution, request.preflight) == (0.5, "other", False)
     assert (request.adapter, request.family) == ("openai", "tools")
 

@@ -203,9 +203,62 @@ def test_no_key_is_pressed_if_one_of_a_combination_is_refused(
 
 def test_drag_releases_the_button_even_off_the_screen(hands: VmInput, monitor: Monitor) -> None:
     with pytest.raises(InvalidActionError):
-        hands.drag((10, 10), (5000, 10))
+        hands.drag([(10, 10), (5000, 10)])
 
     assert [e["data"]["down"] for e in monitor.events if e["type"] == "btn"] == [True, False]
+
+
+def test_drag_goes_along_its_path(hands: VmInput, monitor: Monitor) -> None:
+    hands.drag([(10, 10), (20, 10), (20, 30)], button=Button.RIGHT, held=["ctrl"])
+
+    kinds = [(e["type"], e["data"].get("button"), e["data"].get("down")) for e in monitor.events]
+    pressed, released = kinds.index(("btn", "right", True)), kinds.index(("btn", "right", False))
+    assert kinds[0] == ("key", None, True)
+    assert kinds[-1] == ("key", None, False)
+    moved = [event["data"] for event in monitor.events[pressed:released] if event["type"] == "abs"]
+    xs = [e["value"] * 1280 // 0x7FFF for e in moved if e["axis"] == "x"]
+    ys = [e["value"] * 800 // 0x7FFF for e in moved if e["axis"] == "y"]
+    assert (max(xs), xs[-1], max(ys), ys[-1]) == (20, 20, 30, 30)
+    assert (20, 10) in list(zip(xs, ys, strict=True))
+
+
+def test_held_keys_are_released_although_the_click_fails(hands: VmInput, monitor: Monitor) -> None:
+    with pytest.raises(InvalidActionError):
+        hands.click(9999, 1, held=["ctrl", "alt"])
+
+    assert monitor.typed() == [("ctrl", True), ("alt", True), ("alt", False), ("ctrl", False)]
+
+
+def test_button_stays_down_until_it_is_released(hands: VmInput, monitor: Monitor) -> None:
+    hands.button_down(5, 6, button=Button.MIDDLE)
+    hands.button_up(50, 60, button=Button.MIDDLE)
+
+    buttons = [e["data"] for e in monitor.events if e["type"] == "btn"]
+    assert buttons == [{"down": True, "button": "middle"}, {"down": False, "button": "middle"}]
+
+
+def test_key_is_held_for_its_time(hands: VmInput, monitor: Monitor) -> None:
+    hands.key("t", hold_s=2.5)
+    hands.key_down("ctrl")
+    hands.key_up("ctrl")
+
+    assert monitor.typed() == [("t", True), ("t", False), ("ctrl", True), ("ctrl", False)]
+    assert monitor.times_s[1] - monitor.times_s[0] == 2.5
+
+
+def test_key_that_would_be_bound_is_not_held(hands: VmInput, probe: Probe) -> None:
+    hands.key_down("ctrl")
+
+    assert probe.calls[-1][1]["may_bind"] is False
+
+
+def test_scrolling_sideways_turns_the_other_wheel(hands: VmInput, monitor: Monitor) -> None:
+    hands.scroll(1, 1, dx=-2)
+
+    downs = [
+        e["data"]["button"] for e in monitor.events if e["type"] == "btn" and e["data"]["down"]
+    ]
+    assert downs == ["wheel-left"] * 2
 
 
 def test_scrolling_down_turns_the_wheel_down(hands: VmInput, monitor: Monitor) -> None:

@@ -3,12 +3,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from controller.agents.model.elements import describe_elements
-from controller.agents.model.scaling import ScaledScreenshot
-from controller.observation.observer import Screenshot
+from controller.observation.marks import Mark
+from controller.observation.pictures import Picture
+from controller.observation.tree_text import (
+    describe_elements,
+    describe_marks,
+    describe_tree_text,
+)
+from controller.specification.observation import TreeTextSpec
 from provisioning.protocols import Bounds, Element
 
-SCREEN = ScaledScreenshot(Screenshot(np.zeros((200, 320, 3), np.uint8), b"", ""), 0.5)
+SCREEN = Picture(np.zeros((200, 320, 3), np.uint8)).scaled(0.5)
 BOUNDS = Bounds(0, 0, 80, 20)
 SHOWN = {"enabled", "sensitive", "showing", "visible"}
 
@@ -72,3 +77,52 @@ def test_a_long_list_says_how_much_is_left_out() -> None:
     lines = describe_elements([Element("label", "a", BOUNDS)] * 170, SCREEN).splitlines()
     assert lines[-1] == "20 more elements are not listed."
     assert len(lines) == 152
+
+
+TREE = [
+    Element("frame", "Editor", Bounds(0, 0, 300, 200), frozenset(SHOWN), "", 0),
+    Element("panel", "", Bounds(0, 0, 300, 40), frozenset(SHOWN), "", 1),
+    Element("push button", "Save", Bounds(0, 0, 80, 20), frozenset(SHOWN), "", 2),
+    Element("toggle button", "", Bounds(100, 0, 120, 20), frozenset(SHOWN), "", 2),
+    Element("label", "Draft of a letter", Bounds(0, 40, 300, 60), frozenset(SHOWN), "", 1),
+]
+WHOLE = Picture(np.zeros((200, 320, 3), np.uint8))
+
+
+def test_a_tree_is_indented_by_what_is_listed() -> None:
+    assert describe_tree_text(TREE, TreeTextSpec(), WHOLE).splitlines() == [
+        "Elements:",
+        "frame 'Editor' 150,100",
+        " push button 'Save' 40,10",
+        " toggle button 110,10 (not checked)",
+        " label 'Draft of a letter' 150,50",
+    ]
+
+
+def test_states_and_controls_without_a_name_can_be_left_out() -> None:
+    spec = TreeTextSpec(has_states=False, has_unnamed=False)
+    text = describe_tree_text(TREE, spec, WHOLE)
+    assert "not checked" not in text
+    assert "toggle" not in text
+
+
+def test_a_long_tree_keeps_its_controls_and_its_budget() -> None:
+    labels = [
+        Element("label", f"line {n} of a text", BOUNDS, frozenset(SHOWN), "", 1) for n in range(99)
+    ]
+    buttons = [Element("push button", f"b{n}", BOUNDS, frozenset(SHOWN), "", 1) for n in range(5)]
+    text = describe_tree_text([*labels, *buttons], TreeTextSpec(max_chars=400), WHOLE)
+    assert len(text) <= 400
+    assert all(f"'b{n}'" in text for n in range(5))
+    assert text.endswith("99 more elements are not listed.")
+    short = describe_tree_text(buttons * 40, TreeTextSpec(max_chars=400), WHOLE)
+    assert len(short) <= 400
+    assert "more elements" in short
+
+
+def test_marks_are_listed_with_their_states() -> None:
+    marks = [
+        Mark(3, BOUNDS, "check box", "Wi-Fi", "tree", frozenset({"checked"})),
+        Mark(12, BOUNDS, "icon", "", "icon"),
+    ]
+    assert describe_marks(marks) == "Marks:\n[3] check box 'Wi-Fi' (checked)\n[12] icon"

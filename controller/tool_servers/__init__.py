@@ -1,0 +1,1 @@
+"""Tools beside the screen: MCP servers that tasks offer, which run in machines."""
