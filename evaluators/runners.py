@@ -13,6 +13,7 @@ from evaluators.graph.outcome import Cause, Outcome, undecided
 from evaluators.isolation.pool import shared_processes
 from evaluators.machine_view import MachineView
 from evaluators.phone.view import PhoneView
+from evaluators.rendering.errors import DocumentUnviewableError
 from evaluators.session.view import CrossView
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import (
@@ -144,7 +145,7 @@ class HostRunner(Generic[S]):
         """Run `calls` one after the other; a call that raises is inconclusive and does not stop the others.
 
         A call that takes too long because of the answer is unmet, because the agent chose the
-        answer. Calls that cannot start within the wave's time limit are inconclusive.
+        answer; so is one on a document that its program does not open. Calls that cannot start within the wave's time limit are inconclusive.
         """
         deadline_s = self._clock.monotonic_s() + timeout_s
         subject = self._subject(timeout_s)
@@ -160,7 +161,7 @@ class HostRunner(Generic[S]):
             return Outcome(call.node, None, f"there is no evaluator called {call.check!r}")
         try:
             met = self._call(tool, subject, call.args, left_s)
-        except CostlyAnswerError as exc:
+        except (CostlyAnswerError, DocumentUnviewableError) as exc:
             _LOG.warning("%s is unmet: %s", call.node, exc)
             return Outcome(call.node, met=False, reason=_message_of(exc))
         except MesocosmError as exc:

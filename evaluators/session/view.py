@@ -13,7 +13,7 @@ from provisioning.resource import PHONE
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evaluators.readers.reading import Reader
+    from evaluators.rendering.source import ViewSource
     from evaluators.session.answers import SessionView
     from foundation.clock import Clock
     from provisioning.protocols import Machine, Reachable
@@ -40,7 +40,7 @@ class CrossView:
         services: resources that are reached over TCP, by role.
         timeout_s: total time limit of all reads through this view.
         clock: clock for the time limit.
-        reader: reader of documents; by default the one of the process.
+        views: source of views of documents; by default the one of the process.
     """
 
     def __init__(
@@ -51,10 +51,10 @@ class CrossView:
         services: Mapping[str, Reachable] | None = None,
         timeout_s: float,
         clock: Clock = SYSTEM_CLOCK,
-        reader: Reader | None = None,
+        views: ViewSource | None = None,
     ) -> None:
         self._session = session
-        self._reader = reader
+        self._documents = views
         self._machines = machines
         self._services = services or {}
         self._timeout_s = timeout_s
@@ -82,7 +82,7 @@ class CrossView:
             self._views[role] = MachineView(
                 self._find(role),
                 timeout_s=self._timeout_s,
-                reader=self._reader,
+                views=self._documents,
                 clock=self._clock,
             )
         return self._views[role]
