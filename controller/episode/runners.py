@@ -31,7 +31,7 @@ def make_runners(
     tools = vocabulary.evaluators[SESSION]
     services = find_services(environment.resources)
     runners: dict[str, WaveRunner] = {
-        SESSION: session_runner(state, tools, machines, services=services)
+        SESSION: session_runner(state, tools, machines, services=services, folder=vocabulary.folder)
     }
     return runners | {
         role: machine_runner(machine, vocabulary) for role, machine in machines.items()

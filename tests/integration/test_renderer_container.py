@@ -6,24 +6,20 @@ import io
 import zipfile
 from typing import TYPE_CHECKING
 
-import docker
 import docx
 import openpyxl
 import pytest
 
-from evaluators.rendering.container import LABEL_RENDERER
 from evaluators.rendering.errors import DocumentUnviewableError
 from evaluators.rendering.request import ViewRequest
 from evaluators.rendering.views.sheets import SheetsView
 from foundation.clock import wait_until
-from provisioning.container_names import LABEL_STATE
 from tests.standins.renderer import real_views
+from tests.standins.renderer import renderers_of as renderers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-    from docker.models.containers import Container
 
     from evaluators.rendering.client import DocumentViews
 
@@ -40,16 +36,6 @@ def views(folder: Path) -> Iterator[DocumentViews]:
     opened = real_views(folder)
     yield opened
     opened.close()
-
-
-def renderers(folder: Path) -> list[Container]:
-    label = f"{LABEL_STATE}={folder}"
-    client = docker.from_env()
-    try:
-        found = client.containers.list(all=True, filters={"label": [label, LABEL_RENDERER]})
-        return list(found)
-    finally:
-        client.close()
 
 
 def test_it_can_do_nothing_but_render(views: DocumentViews, folder: Path) -> None:

@@ -16,6 +16,7 @@ import uno
 
 from images.renderer.program import framing
 from images.renderer.program.errors import DocumentError
+from images.renderer.program.memory import peak_mib
 from images.renderer.program.office import Office
 from images.renderer.program.pdf import view_pdf
 from images.renderer.program.picture import view_picture
@@ -79,7 +80,7 @@ def _encode(reply: Reply) -> bytes:
     parts = [text.encode(errors="replace"), *reply.pages]
     if sum(map(len, parts)) > framing.MAX_PARTS_BYTES:
         raise DocumentError("Its view is too large.")
-    return framing.encode({"error": ""}, parts)
+    return framing.encode({"error": "", "memory_peak_mib": peak_mib()}, parts)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _WIDTH_MM, _HEIGHT_MM = 300.0, 200.0
 _SLACK_MM = 250.0
 """What a tile's last row or column may have beyond its size."""
+MAX_TILES = 40
+"""Tiles of a whole workbook; 40 of 300 by 200 mm have about 13,000 cells of ordinary size."""
 _SPECK_MM = 0.5
 _KINDS = ("cell", "sheet_object")
 _STYLE = "renderer"
@@ -91,6 +93,32 @@ class SheetPrinter:
         )
         rows = iter({**row, "drawn": text} for row, text in zip(decided, drawn, strict=True))
         return [next(rows) if isinstance(item, Item) else item for item in items]
+
+    def print_all(self) -> None:
+        """Print all that the shown sheets have, in place of asked items.
+
+        Raises:
+            DocumentError: it takes more than `MAX_TILES` tiles.
+        """
+        for number in range(self._document.Sheets.Count):
+            sheet = self._document.Sheets.getByIndex(number)
+            if sheet.IsVisible:
+                self._cover(sheet)
+        self._set_pages()
+        self._pages = self._print() if self._tiles else []
+
+    def _cover(self, sheet: Any) -> None:  # noqa: ANN401 - UNO has no types
+        last_column, last_row = _extent_of(sheet)
+        _fit_rows(sheet, last_row)
+        row = 0
+        while row <= last_row:
+            below, column = row, 0
+            while column <= last_column:
+                tile = self._tile_of(sheet, column, row)
+                if len(self._tiles) > MAX_TILES:
+                    raise DocumentError(f"Its sheets take more than {MAX_TILES} pages.")
+                column, below = max(column, tile.last_column) + 1, max(row, tile.last_row)
+            row = below + 1
 
     def encoded_pages(self) -> list[bytes]:
         """Return the tiles before anything was removed, as PNG."""
@@ -269,6 +297,34 @@ def _first_from(position_of: Callable[[int], int], offset: float, last: int) -> 
         else:
             low = middle + 1
     return low
+
+
+def _extent_of(sheet: Any) -> tuple[int, int]:  # noqa: ANN401 - UNO has no types
+    """Return the last column and row that have cells, formats or objects."""
+    cursor = sheet.createCursor()
+    cursor.gotoEndOfUsedArea(False)
+    used = cursor.RangeAddress
+    ends = [(used.EndColumn, used.EndRow)]
+    for shape in shapes_of(sheet.DrawPage):
+        corner = uno.createUnoStruct(
+            "com.sun.star.awt.Point",
+            shape.Position.X + shape.Size.Width,
+            shape.Position.Y + shape.Size.Height,
+        )
+        ends.append(_cell_at(sheet, corner))
+    return max(column for column, _ in ends), max(row for _, row in ends)
+
+
+def _fit_rows(sheet: Any, last_row: int) -> None:  # noqa: ANN401 - UNO has no types
+    """Give rows without a height of their own the one that LibreOffice gives them when it edits them.
+
+    Files of other programs have a default height, which the first edit in LibreOffice replaces.
+    """
+    rows = sheet.Rows
+    for number in range(min(last_row + 1, MAX_TILES * _MOST_LINES)):
+        row = rows.getByIndex(number)
+        if row.OptimalHeight and row.IsVisible:
+            row.OptimalHeight = True
 
 
 def _cell_at(sheet: Any, position: Any) -> tuple[int, int]:  # noqa: ANN401 - UNO has no types
