@@ -24,7 +24,7 @@ from tests.hostile_documents.bases import PARTS, HostileDocument, bases, cell, p
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_BOMB_MIB = (90, 900)
+_BOMB_MIB = (60, 400)
 _LEVELS = (2_000, 200_000)
 _LAUGHS = "".join(f'<!ENTITY l{number} "{f"&l{number - 1};" * 10}">' for number in range(1, 10))
 _FORMULAS = (

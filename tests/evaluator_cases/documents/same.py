@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 DOCX, XLSX, PPTX, PDF = "~/a.docx", "~/a.xlsx", "~/a.pptx", "~/a.pdf"
 ALL = ["text", "formatting", "structure", "look"]
 RED, WHITE = RGBColor.from_string("C00000"), RGBColor.from_string("FFFFFF")
-WHITE_ON_SLIDE = SlideColor.from_string("FFFFFF")
+WHITE_ON_SLIDE = SlideColor.from_string("FFFFFF")  # type: ignore[no-untyped-call]
 
 
 @cache
