@@ -83,7 +83,7 @@ def remove_leftovers(state_dir: Path, *, older_than_s: float = LEFT_S) -> list[s
         RequirementError: the engine does not answer.
     """
     client = open_client(_ENGINE_TIMEOUT_S)
-    filters: dict[str, object] = {
+    filters: dict[str, str | list[str] | bool] = {
         "label": [LABEL_RENDERER, f"{LABEL_STATE}={state_dir}"],
         "status": ["created", "exited", "dead"],
     }

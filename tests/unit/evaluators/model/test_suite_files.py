@@ -35,7 +35,7 @@ graph:
   on: desktop
   check: document_same_as
   with: {path: ~/a.odt, reference: REFERENCE, aspects: [text]}
-oracle: [{on: session, do: answer, with: {text: done}}]
+oracle: [{on: session, do: complete}]
 """
 
 
