@@ -24,6 +24,7 @@ class Shown(ViewModel):
         contrast: largest change of a colour channel, 0 to 255.
         page: number of its page in the pictures, from 0; None if it is on none.
         drawn: text that is drawn in its place, as far as it is known.
+        background: of cells, the colour ``#rrggbb`` of most of their area, by whatever it is drawn.
     """
 
     is_found: bool
@@ -35,6 +36,7 @@ class Shown(ViewModel):
     contrast: int
     page: int | None
     drawn: str
+    background: str | None = None
 
 
 class CharacterFormat(ViewModel):

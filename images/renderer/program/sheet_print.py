@@ -7,15 +7,16 @@ of the print, whatever the document's print ranges, scale and breaks.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import pypdfium2
 import uno
 
 from images.renderer.program.errors import DocumentError
-from images.renderer.program.pages import Box, encode_png, points_of, render_pages
+from images.renderer.program.pages import Box, encode_png, render_pages
+from images.renderer.program.sheet_drawn import background_of, read_boxes
 from images.renderer.program.sheet_objects import place_of, shapes_of
-from images.renderer.program.sheet_perturbation import find_cell
+from images.renderer.program.sheet_perturbation import find_cell, find_sheet
 from images.renderer.program.visibility import Item, decide_items, undecided
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ _WIDTH_MM, _HEIGHT_MM = 300.0, 200.0
 _SLACK_MM = 250.0
 """What a tile's last row or column may have beyond its size."""
 _SPECK_MM = 0.5
+_EDGE_MM = 0.05
+"""What a cell's box lacks at its end, so that those of neighbours do not overlap by rounding."""
 _KINDS = ("cell", "sheet_object")
 _STYLE = "renderer"
 _PDF = "calc_pdf_Export"
@@ -76,20 +79,21 @@ class SheetPrinter:
         self._tiles: list[_Tile] = []
         self._pages: list[Image] = []
         self._path: Path | None = None
+        self._nothing = 0
 
     def decide(self) -> list[dict[str, Any]]:
         """Return for each asked item whether it is seen."""
         if not self._asked:
             return []
+        self._nothing = self._document.NumberFormats.addNew(_NOTHING, _LOCALE())
         items = [self._item_of(asked) for asked in self._asked]
+        to_decide = [item for item in items if isinstance(item, Item)]
         self._set_pages()
         self._document.enableAutomaticCalculation(False)
         self._pages = self._print() if self._tiles else []
-        drawn = self._drawn([item for item in items if isinstance(item, Item)])
-        decided = decide_items(
-            [item for item in items if isinstance(item, Item)], self._pages, self._print
-        )
-        rows = iter({**row, "drawn": text} for row, text in zip(decided, drawn, strict=True))
+        drawn = self._drawn([item.boxes[0] for item in to_decide])
+        decided = decide_items(to_decide, self._pages, self._print)
+        rows = iter([{**row, **more} for row, more in zip(decided, drawn, strict=True)])
         return [next(rows) if isinstance(item, Item) else item for item in items]
 
     def encoded_pages(self) -> list[bytes]:
@@ -99,9 +103,9 @@ class SheetPrinter:
     def _item_of(self, asked: dict[str, Any]) -> Item | dict[str, Any]:
         if asked["kind"] not in _KINDS:
             raise DocumentError(f"Items of kind {asked['kind']!r} are not in workbooks.")
-        if not self._document.Sheets.hasByName(asked["sheet"]):
+        sheet = find_sheet(self._document, asked["sheet"])
+        if sheet is None:
             return undecided("there is no such sheet", is_found=False)
-        sheet = self._document.Sheets.getByName(asked["sheet"])
         if not sheet.IsVisible:
             return undecided("the sheet is hidden")
         if asked["kind"] == "cell":
@@ -116,12 +120,27 @@ class SheetPrinter:
         area = cursor.RangeAddress
         tile = self._tile_of(sheet, area.StartColumn, area.StartRow)
         box = self._box(tile, cursor.Position, cursor.Size)
-        text = cell.String
+        spill = self._spill(tile, sheet, area) if cell.Type.value == "TEXT" else ()
+        return Item((box, *spill), len("".join(cell.String.split())), partial(self._blank, cell))
 
-        def remove() -> None:
+    def _spill(self, tile: _Tile, sheet: Any, area: Any) -> tuple[Box, ...]:  # noqa: ANN401
+        """Return the box of the empty cells to the right, into which a text may run."""
+        column = area.EndColumn
+        while column < tile.last_column:
+            if sheet.getCellByPosition(column + 1, area.StartRow).Type.value != "EMPTY":
+                break
+            column += 1
+        if column == area.EndColumn:
+            return ()
+        right = sheet.getCellRangeByPosition(area.EndColumn + 1, area.StartRow, column, area.EndRow)
+        return (self._box(tile, right.Position, right.Size),)
+
+    def _blank(self, cell: Any) -> None:  # noqa: ANN401 - UNO has no types
+        """Let a cell show nothing, without a change of its result, on which others may depend."""
+        if cell.Type.value == "TEXT" or cell.getError():
             cell.clearContents(_CONTENTS)
-
-        return Item((box,), len("".join(text.split())), remove)
+        else:
+            cell.NumberFormat = self._nothing
 
     def _object_item(self, sheet: Any, name: str) -> Item | dict[str, Any]:  # noqa: ANN401
         for shape in shapes_of(sheet.DrawPage):
@@ -139,7 +158,8 @@ class SheetPrinter:
 
     def _box(self, tile: _Tile, position: Any, size: Any) -> Box:  # noqa: ANN401 - UNO has no types
         left, top = position.X / 100 - tile.left_mm, position.Y / 100 - tile.top_mm
-        return Box(self._page_of(tile), left, top, left + size.Width / 100, top + size.Height / 100)
+        right, bottom = left + size.Width / 100 - _EDGE_MM, top + size.Height / 100 - _EDGE_MM
+        return Box(self._page_of(tile), left, top, right, bottom)
 
     def _page_of(self, tile: _Tile) -> int:
         return self._tiles.index(tile)
@@ -221,27 +241,20 @@ class SheetPrinter:
         printed = render_pages(self._path)
         return [printed[self._order[tile]] for tile in self._tiles]
 
-    def _drawn(self, items: list[Item]) -> list[str]:
-        """Return the text that is drawn in the box of each item."""
+    def _drawn(self, boxes: list[Box]) -> list[dict[str, Any]]:
+        """Return what each box shows in the last print."""
         if self._path is None:
             return []
-        texts = []
-        with pypdfium2.PdfDocument(self._path) as pdf:
-            for item in items:
-                page = pdf[self._order[self._tiles[item.boxes[0].page]]]
-                height = page.get_height()
-                box = item.boxes[0]
-                texts.append(
-                    page.get_textpage().get_text_bounded(
-                        left=points_of(box.left),
-                        bottom=height - points_of(box.bottom),
-                        right=points_of(box.right),
-                        top=height - points_of(box.top),
-                    )
-                )
-        return texts
+        texts = read_boxes(self._path, [(self._order[self._tiles[box.page]], box) for box in boxes])
+        colors = [background_of(self._pages[box.page], box) for box in boxes]
+        return [
+            {"drawn": text, "background": color} for text, color in zip(texts, colors, strict=True)
+        ]
 
 
+_NOTHING = '"";"";"";""'
+"""A number format that shows no number and no text."""
+_LOCALE = uno.getClass("com.sun.star.lang.Locale")
 _CONTENTS = 1 | 2 | 4 | 16
 """Source: com.sun.star.sheet.CellFlags: VALUE, DATETIME, STRING, FORMULA."""
 
