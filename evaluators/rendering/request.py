@@ -95,12 +95,14 @@ class Perturbation(_Model):
 
     Attributes:
         typed: what happens to all cells without formulas, in all sheets, before the inputs change:
-            they stay, are emptied, or get other numbers and texts.
+            they stay, are emptied, get other numbers and texts, or are all filled with `filling`.
+        filling: value for all typed cells.
         inputs: cells and their new values.
         results: cells to read after recalculation.
     """
 
-    typed: Literal["kept", "emptied", "changed"] = "kept"
+    typed: Literal["kept", "emptied", "changed", "filled"] = "kept"
+    filling: float | str = ""
     inputs: tuple[Input, ...] = Field((), max_length=MAX_ITEMS)
     results: tuple[CellPlace, ...] = Field(min_length=1, max_length=MAX_ITEMS)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -99,8 +100,8 @@ def _point_of(segment: Any) -> tuple[float, float]:  # noqa: ANN401 - pypdfium2 
 def background_of(page: Image, box: Box) -> str | None:
     """Return the most frequent colour in a box, as ``#rrggbb``; None if it has no area."""
     part = page.crop(pixels_of(box))
-    colors = part.getcolors(part.width * part.height) if 0 not in part.size else None
-    if not colors:
+    if 0 in part.size:
         return None
-    _, color = max(colors, key=lambda counted: counted[0])
-    return "#{:02x}{:02x}{:02x}".format(*color)
+    pixels = part.tobytes()
+    color, _ = Counter(pixels[at : at + 3] for at in range(0, len(pixels), 3)).most_common(1)[0]
+    return f"#{color.hex()}"

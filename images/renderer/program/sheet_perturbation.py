@@ -25,13 +25,14 @@ def perturb_all(document: Any, requests: list[dict[str, Any]]) -> list[list[dict
             value, formula) and ``results`` (sheet, cell).
     """
     for number in range(document.Sheets.Count):
-        document.Sheets.getByIndex(number).unprotect("")
+        if (sheet := document.Sheets.getByIndex(number)).isProtected():
+            sheet.unprotect("")
     return [_perturb(document, request) for request in requests]
 
 
 def _perturb(document: Any, request: dict[str, Any]) -> list[dict[str, Any]]:  # noqa: ANN401
     document.addActionLock()
-    change = _CHANGES[request["typed"]]
+    change = _change_of(request)
     typed = _typed_cells(document) if change else []
     for area, values in typed:
         area.setDataArray(_changed(values, change))
@@ -46,7 +47,6 @@ def _perturb(document: Any, request: dict[str, Any]) -> list[dict[str, Any]]:  #
         _write(cell, None, formula)
     for area, values in typed:
         area.setDataArray(values)
-    document.calculateAll()
     return results
 
 
@@ -60,19 +60,25 @@ def _typed_cells(document: Any) -> _Values:  # noqa: ANN401 - UNO has no types
     return found
 
 
-def _emptied(_: object, __: int) -> str:
-    return ""
+def _change_of(request: dict[str, Any]) -> Callable[[float | str, int], float | str] | None:
+    """Return what becomes of a typed value in a row of its range; None if nothing does."""
+    filling = request["filling"]
+    changes: dict[str, Callable[[float | str, int], float | str]] = {
+        "emptied": lambda *_: "",
+        "changed": _altered,
+        "filled": lambda *_: filling,
+    }
+    return changes.get(request["typed"])
 
 
-def _altered(value: float | str, number: int) -> float | str:
-    return f"{value}?" if isinstance(value, str) else value * 1.75 + 3 + number % 7
+def _altered(value: float | str, row: int) -> float | str:
+    return f"{value}?" if isinstance(value, str) else value * 1.75 + 3 + row % 7
 
 
-_CHANGES: dict[str, Any] = {"kept": None, "emptied": _emptied, "changed": _altered}
-
-
-def _changed(values: Any, change: Callable[[float | str, int], float | str]) -> Any:  # noqa: ANN401
-    return tuple(tuple(change(value, number) for value in row) for number, row in enumerate(values))
+def _changed(values: Any, change: Callable[[float | str, int], float | str] | None) -> Any:  # noqa: ANN401
+    if change is None:
+        return values
+    return tuple(tuple(change(value, row) for value in line) for row, line in enumerate(values))
 
 
 def _write(cell: Any, value: float | str | None, formula: str) -> None:  # noqa: ANN401

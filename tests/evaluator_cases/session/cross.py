@@ -23,8 +23,8 @@ from evaluators.testing.case import (
 )
 from evaluators.testing.session import SessionFixture
 from tests.evaluator_cases import file_builders
-from tests.evaluator_cases.documents.spreadsheets import xlsx
 from tests.evaluator_cases.invoice_pictures import forged_pages, honest_pages, invoice
+from tests.evaluator_cases.sheet_books import xlsx
 
 if TYPE_CHECKING:
     from evaluators.pictures import Pixels
