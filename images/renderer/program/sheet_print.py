@@ -6,7 +6,6 @@ of the print, whatever the document's print ranges, scale and breaks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +16,10 @@ from images.renderer.program.pages import Box, encode_png, render_pages
 from images.renderer.program.sheet_drawn import background_of, read_boxes
 from images.renderer.program.sheet_objects import place_of, shapes_of
 from images.renderer.program.sheet_perturbation import find_cell, find_sheet
+from images.renderer.program.sheet_tiles import Tile, cell_at, cut, keep_heights, range_of
 from images.renderer.program.visibility import Item, decide_items, undecided
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from PIL.Image import Image
@@ -46,21 +45,6 @@ _OFF = (
     "HeaderIsOn",
     "FooterIsOn",
 )
-_MOST_LINES = 300
-"""Rows or columns of a tile, if they are hidden or tiny."""
-
-
-@dataclass(frozen=True)
-class _Tile:
-    """A range of cells on one page of the print."""
-
-    sheet: str
-    first_column: int
-    first_row: int
-    last_column: int
-    last_row: int
-    left_mm: float
-    top_mm: float
 
 
 class SheetPrinter:
@@ -76,7 +60,7 @@ class SheetPrinter:
         self._office = office
         self._document = document
         self._asked = asked
-        self._tiles: list[_Tile] = []
+        self._tiles: list[Tile] = []
         self._pages: list[Image] = []
         self._path: Path | None = None
         self._nothing = 0
@@ -123,7 +107,7 @@ class SheetPrinter:
         spill = self._spill(tile, sheet, area) if cell.Type.value == "TEXT" else ()
         return Item((box, *spill), len("".join(cell.String.split())), partial(self._blank, cell))
 
-    def _spill(self, tile: _Tile, sheet: Any, area: Any) -> tuple[Box, ...]:  # noqa: ANN401
+    def _spill(self, tile: Tile, sheet: Any, area: Any) -> tuple[Box, ...]:  # noqa: ANN401
         """Return the box of the empty cells to the right, into which a text may run."""
         column = area.EndColumn
         while column < tile.last_column:
@@ -149,22 +133,22 @@ class SheetPrinter:
         else:
             return undecided("there is no such object", is_found=False)
         place = place_of(shape)
-        column, row = _cell_at(sheet, shape.Position)
+        column, row = cell_at(sheet, shape.Position)
         tile = self._tile_of(sheet, column, row)
         left, top = place["left_mm"] - tile.left_mm, place["top_mm"] - tile.top_mm
         page = self._page_of(tile)
         box = Box(page, left, top, left + place["width_mm"], top + place["height_mm"])
         return Item((box,), 0, lambda: sheet.DrawPage.remove(shape))
 
-    def _box(self, tile: _Tile, position: Any, size: Any) -> Box:  # noqa: ANN401 - UNO has no types
+    def _box(self, tile: Tile, position: Any, size: Any) -> Box:  # noqa: ANN401 - UNO has no types
         left, top = position.X / 100 - tile.left_mm, position.Y / 100 - tile.top_mm
         right, bottom = left + size.Width / 100 - _EDGE_MM, top + size.Height / 100 - _EDGE_MM
         return Box(self._page_of(tile), left, top, right, bottom)
 
-    def _page_of(self, tile: _Tile) -> int:
+    def _page_of(self, tile: Tile) -> int:
         return self._tiles.index(tile)
 
-    def _tile_of(self, sheet: Any, column: int, row: int) -> _Tile:  # noqa: ANN401
+    def _tile_of(self, sheet: Any, column: int, row: int) -> Tile:  # noqa: ANN401
         """Return the tile that holds a cell, which is made if there is none."""
         for tile in self._tiles:
             if (
@@ -173,15 +157,15 @@ class SheetPrinter:
                 and tile.first_row <= row <= tile.last_row
             ):
                 return tile
-        columns = _cut(lambda at: sheet.getCellByPosition(at, 0).Position.X, column, _WIDTH_MM)
-        rows = _cut(lambda at: sheet.getCellByPosition(0, at).Position.Y, row, _HEIGHT_MM)
+        columns = cut(lambda at: sheet.getCellByPosition(at, 0).Position.X, column, _WIDTH_MM)
+        rows = cut(lambda at: sheet.getCellByPosition(0, at).Position.Y, row, _HEIGHT_MM)
         first = sheet.getCellByPosition(columns[0], rows[0])
         last = sheet.getCellByPosition(columns[1], rows[1])
         width = last.Position.X + last.Size.Width - first.Position.X
         height = last.Position.Y + last.Size.Height - first.Position.Y
         if width > (_WIDTH_MM + _SLACK_MM) * 100 or height > (_HEIGHT_MM + _SLACK_MM) * 100:
             raise DocumentError("A row or column with asked cells is too large.")
-        tile = _Tile(
+        tile = Tile(
             sheet.Name,
             columns[0],
             rows[0],
@@ -217,14 +201,15 @@ class SheetPrinter:
             sheet.removeAllManualPageBreaks()
             sheet.setPrintTitleColumns(False)
             sheet.setPrintTitleRows(False)
-            sheet.setPrintAreas(tuple(_range_of(sheet, tile) for tile in own))
+            sheet.setPrintAreas(tuple(range_of(sheet, tile) for tile in own))
             for tile in own:
+                keep_heights(sheet, tile)
                 self._anchor(sheet, tile)
             if not own:
                 sheet.IsVisible = False
         self._order = {tile: page for page, tile in enumerate(order)}
 
-    def _anchor(self, sheet: Any, tile: _Tile) -> None:  # noqa: ANN401 - UNO has no types
+    def _anchor(self, sheet: Any, tile: Tile) -> None:  # noqa: ANN401 - UNO has no types
         """Draw a speck on a tile, because empty pages are not printed."""
         shape = self._document.createInstance("com.sun.star.drawing.RectangleShape")
         sheet.DrawPage.add(shape)
@@ -257,44 +242,3 @@ _NOTHING = '"";"";"";""'
 _LOCALE = uno.getClass("com.sun.star.lang.Locale")
 _CONTENTS = 1 | 2 | 4 | 16
 """Source: com.sun.star.sheet.CellFlags: VALUE, DATETIME, STRING, FORMULA."""
-
-
-def _cut(position_of: Callable[[int], int], line: int, size_mm: float) -> tuple[int, int]:
-    """Return the first and last row or column of the tile that a row or column belongs to.
-
-    Tile number n has those that begin at n times its size or later, and before the next tile.
-    """
-    size = size_mm * 100
-    number = int(position_of(line) // size)
-    return (
-        _first_from(position_of, number * size, line),
-        _first_from(position_of, (number + 1) * size, line + _MOST_LINES) - 1,
-    )
-
-
-def _first_from(position_of: Callable[[int], int], offset: float, last: int) -> int:
-    """Return the first row or column up to the last that begins at an offset or later."""
-    low, high = 0, last
-    while low < high:
-        middle = (low + high) // 2
-        if position_of(middle) >= offset:
-            high = middle
-        else:
-            low = middle + 1
-    return low
-
-
-def _cell_at(sheet: Any, position: Any) -> tuple[int, int]:  # noqa: ANN401 - UNO has no types
-    """Return column and row of the cell at a position."""
-    columns, rows = sheet.Columns.Count - 1, sheet.Rows.Count - 1
-    column = _first_from(
-        lambda at: sheet.getCellByPosition(at, 0).Position.X, position.X + 1, columns
-    )
-    row = _first_from(lambda at: sheet.getCellByPosition(0, at).Position.Y, position.Y + 1, rows)
-    return max(0, column - 1), max(0, row - 1)
-
-
-def _range_of(sheet: Any, tile: _Tile) -> Any:  # noqa: ANN401 - UNO has no types
-    return sheet.getCellRangeByPosition(
-        tile.first_column, tile.first_row, tile.last_column, tile.last_row
-    ).RangeAddress

@@ -317,11 +317,11 @@ TABLES = (
     table(
         sheet_structure.column_width_equals,
         _WIDTH,
-        another_way("openpyxl", at(PATH, prices(_wide(20.9))), **_WIDTH, tolerance_mm=2.0),
+        another_way("openpyxl", at(PATH, prices(_wide(16.2))), **_WIDTH, tolerance_mm=2.0),
         negative("default width", at(PATH, prices()), **_WIDTH),
         near_miss("1 mm less", at(PATH, ods), **{**_WIDTH, "width_mm": 39}),
         near_miss("other column", at(PATH, ods), **{**_WIDTH, "column": "B"}),
-        forged("hidden", at(PATH, prices(_wide(20.9, hidden=True))), **_WIDTH, tolerance_mm=2.0),
+        forged("hidden", at(PATH, prices(_wide(16.2, hidden=True))), **_WIDTH, tolerance_mm=2.0),
         forged(
             "beyond the used area", at(PATH, ods), **{**_WIDTH, "column": "D", "width_mm": 22.58}
         ),
