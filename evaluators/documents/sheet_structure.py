@@ -16,6 +16,7 @@ from evaluators.sheets.places import (
     cells_in,
     column_letters,
     column_number,
+    ordered,
     qualified,
     shown_sheet,
     spot_of,
@@ -164,7 +165,7 @@ def cells_merged(view: MachineView, path: MachinePath, cells: Area, sheet: str =
         ``{on: desktop, check: cells_merged, with: {path: ~/a.ods, cells: "A1:C1"}}``
     """
     tab = shown_sheet(view, path, sheet)
-    return tab is not None and cells in tab.merged and not _is_hidden(tab, cells)
+    return tab is not None and ordered(cells) in tab.merged and not _is_hidden(tab, cells)
 
 
 @evaluator(on="documents")

@@ -23,7 +23,7 @@ from tests.evaluator_cases.document_cases import at
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from evaluators.testing.case import Case
+    from evaluators.testing.case import Case, State
     from tests.evaluator_cases.document_cases import Make
 
 PATH = "~/Documents/prices"
@@ -79,6 +79,20 @@ def prices(more: Callable[[Any], object] | None = None, **cells: Any) -> Make:
     return xlsx(changed, None, more)
 
 
+def put(more: Callable[[Any], object] | None = None, **cells: Any) -> State:
+    """Return a state with the table of prices, changed as by `prices`."""
+    return at(PATH, prices(more, **cells))
+
+
+def new(cells: Mapping[str, Any], values: Any = None, more: Any = None) -> State:
+    """Return a state with a workbook of these cells, as by `xlsx`."""
+    return at(PATH, xlsx(cells, values, more))
+
+
+SAVED = at(PATH, ods)
+"""State with the workbook that LibreOffice saved."""
+
+
 def formatted(**formats: Mapping[str, Any]) -> Callable[[Any], None]:
     """Return a function that sets attributes of cells, such as ``B2={"number_format": "0"}``."""
 
@@ -125,7 +139,7 @@ def table(
         fixture.write(f"/srv/{name}", good())
         fixture.link(path, f"/srv/{name}")
 
-    shared = (
+    shared = [
         positive("file of LibreOffice", at(path, good), **args),
         corrupt("half of the file", at(path, lambda: good()[: len(good()) // 2]), **args),
         missing("no file", nothing, **args),
@@ -134,10 +148,10 @@ def table(
         empty("empty workbook", at(path, xlsx({})), **args),
         hostile("link to the file", linked, **args),
         hostile("file over the size limit", lambda fixture: fixture.huge(path), **args),
-    )
+    ]
     if is_in_xlsx:
         way = at(path, lambda: by_libreoffice("xlsx"))
-        shared = (*shared, another_way("LibreOffice's .xlsx", way, **args))
+        shared.append(another_way("LibreOffice's .xlsx", way, **args))
     return CaseTable(
         evaluator, MachineFixture, (*shared, *cases), equivalent=dict(equivalent or {})
     )

@@ -6,8 +6,16 @@ from typing import Any
 
 from evaluators.documents import sheet_structure
 from evaluators.testing.case import another_way, forged, near_miss, negative, positive
-from tests.evaluator_cases.document_cases import at
-from tests.evaluator_cases.sheet_books import DATA, PATH, added, ods, prices, table, xlsx
+from tests.evaluator_cases.sheet_books import (
+    DATA,
+    PATH,
+    SAVED,
+    added,
+    new,
+    prices,
+    put,
+    table,
+)
 
 _SIZE: dict[str, Any] = {"path": PATH, "rows": 6, "columns": 3}
 _PANES: dict[str, Any] = {"path": PATH, "rows": 1, "columns": 0}
@@ -113,80 +121,61 @@ TABLES = (
         _SIZE,
         another_way(
             "formatted cells beyond",
-            at(PATH, prices(lambda book: setattr(book.active["F9"], "number_format", "0"))),
+            put(lambda book: setattr(book.active["F9"], "number_format", "0")),
             **_SIZE,
         ),
-        positive(
-            "named sheet",
-            at(PATH, prices(added("More"))),
-            path=PATH,
-            rows=1,
-            columns=1,
-            sheet="More",
-        ),
-        negative("one cell", at(PATH, xlsx({"A1": 1})), **_SIZE),
-        near_miss("more", at(PATH, prices(D7="x")), **_SIZE),
-        near_miss("rows and columns exchanged", at(PATH, xlsx({"F3": 1})), **_SIZE),
-        forged("last row hidden", at(PATH, prices(_hidden((6,), ""))), **_SIZE),
-        forged("on a hidden sheet", at(PATH, prices(_hide_sheet("Data"))), **_SIZE, sheet="Data"),
+        positive("named sheet", put(added("More")), path=PATH, rows=1, columns=1, sheet="More"),
+        negative("one cell", new({"A1": 1}), **_SIZE),
+        near_miss("more", put(D7="x"), **_SIZE),
+        near_miss("rows and columns exchanged", new({"F3": 1}), **_SIZE),
+        forged("last row hidden", put(_hidden((6,), "")), **_SIZE),
+        forged("on a hidden sheet", put(_hide_sheet("Data")), **_SIZE, sheet="Data"),
     ),
     table(
         sheet_structure.panes_frozen,
         _PANES,
-        positive("rows and columns", at(PATH, prices(_frozen("C3"))), path=PATH, rows=2, columns=2),
-        another_way("openpyxl", at(PATH, prices(_frozen("A2"))), **_PANES),
-        another_way("frozen split", at(PATH, prices(_frozen("A2", "frozenSplit"))), **_PANES),
-        negative("no frozen panes", at(PATH, prices()), **_PANES),
-        near_miss("more rows", at(PATH, prices(_frozen("A3"))), **_PANES),
-        near_miss("column", at(PATH, prices(_frozen("B1"))), **_PANES),
-        near_miss("missing sheet", at(PATH, ods), **_PANES, sheet="None"),
-        forged("split, not frozen", at(PATH, prices(_frozen("A2", "split"))), **_PANES),
-        forged("frozen row hidden", at(PATH, prices(_frozen("A2", hidden=1))), **_PANES),
+        positive("rows and columns", put(_frozen("C3")), path=PATH, rows=2, columns=2),
+        another_way("openpyxl", put(_frozen("A2")), **_PANES),
+        another_way("frozen split", put(_frozen("A2", "frozenSplit")), **_PANES),
+        negative("no frozen panes", put(), **_PANES),
+        near_miss("more rows", put(_frozen("A3")), **_PANES),
+        near_miss("column", put(_frozen("B1")), **_PANES),
+        near_miss("missing sheet", SAVED, **_PANES, sheet="None"),
+        forged("split, not frozen", put(_frozen("A2", "split")), **_PANES),
+        forged("frozen row hidden", put(_frozen("A2", hidden=1)), **_PANES),
     ),
     table(
         sheet_structure.sheet_names_equal,
         _NAMES,
-        another_way("openpyxl", at(PATH, prices(added("More"))), **_NAMES),
-        negative("one sheet", at(PATH, prices()), **_NAMES),
-        near_miss("additional sheet", at(PATH, prices(added("More", "x"))), **_NAMES),
-        near_miss("different order", at(PATH, ods), **{**_NAMES, "names": ["More", "Data"]}),
-        near_miss("letter case", at(PATH, prices(added("more"))), **_NAMES),
-        forged("one is hidden", at(PATH, prices(_hide_sheet("More"))), **_NAMES),
-        forged(
-            "one cannot be unhidden", at(PATH, prices(_hide_sheet("More", "veryHidden"))), **_NAMES
-        ),
+        another_way("openpyxl", put(added("More")), **_NAMES),
+        negative("one sheet", put(), **_NAMES),
+        near_miss("additional sheet", put(added("More", "x")), **_NAMES),
+        near_miss("different order", SAVED, **{**_NAMES, "names": ["More", "Data"]}),
+        near_miss("letter case", put(added("more")), **_NAMES),
+        forged("one is hidden", put(_hide_sheet("More")), **_NAMES),
+        forged("one cannot be unhidden", put(_hide_sheet("More", "veryHidden")), **_NAMES),
     ),
     table(
         sheet_structure.sheet_has_chart,
         _CHART,
-        another_way(
-            "openpyxl", at(PATH, prices(_chart())), **{**_CHART, "series": ["Data!$b2:B$3"]}
-        ),
-        positive("bar chart", at(PATH, prices(_chart("bar"))), **{**_CHART, "kind": "bar"}),
+        another_way("openpyxl", put(_chart()), **{**_CHART, "series": ["Data!$b2:B$3"]}),
+        positive("bar chart", put(_chart("bar")), **{**_CHART, "kind": "bar"}),
         positive(
-            "pie, any title",
-            at(PATH, prices(_chart("pie", None))),
-            path=PATH,
-            kind="pie",
-            series=["B2:B3"],
+            "pie, any title", put(_chart("pie", None)), path=PATH, kind="pie", series=["B2:B3"]
         ),
-        negative("no chart", at(PATH, prices()), **_CHART),
-        near_miss("bars are horizontal", at(PATH, prices(_chart("bar"))), **_CHART),
-        near_miss("different range", at(PATH, prices(_chart(last=4))), **_CHART),
-        near_miss("different title", at(PATH, ods), **{**_CHART, "title": "Price"}),
-        near_miss("empty expected ranges", at(PATH, ods), **{**_CHART, "series": []}),
-        forged(
-            "one EMU large",
-            at(PATH, prices(_chart(width=1 / 360_000, height=1 / 360_000))),
-            **_CHART,
-        ),
+        negative("no chart", put(), **_CHART),
+        near_miss("bars are horizontal", put(_chart("bar")), **_CHART),
+        near_miss("different range", put(_chart(last=4)), **_CHART),
+        near_miss("different title", SAVED, **{**_CHART, "title": "Price"}),
+        near_miss("empty expected ranges", SAVED, **{**_CHART, "series": []}),
+        forged("one EMU large", put(_chart(width=1 / 360_000, height=1 / 360_000)), **_CHART),
         forged(
             "on a hidden sheet",
-            at(PATH, prices(lambda book: (_chart()(book), _hide_sheet("Data")(book)))),
+            put(lambda book: (_chart()(book), _hide_sheet("Data")(book))),
             **_CHART,
             sheet="Data",
         ),
-        forged("of empty cells", at(PATH, prices(_chart(), B2=None, B3=None)), **_CHART),
+        forged("of empty cells", put(_chart(), B2=None, B3=None), **_CHART),
         equivalent={
             "*args.title: empty": "any title",
             "*args.series: swap case": "letter case is ignored",
@@ -195,91 +184,71 @@ TABLES = (
     table(
         sheet_structure.cells_merged,
         _MERGED,
-        another_way("openpyxl", at(PATH, prices(_merged("A6:C6"))), **_MERGED),
-        negative("none", at(PATH, prices()), **_MERGED),
-        near_miss("larger range", at(PATH, prices(_merged("A6:D6"))), **_MERGED),
-        near_miss("other sheet", at(PATH, ods), **_MERGED, sheet="More"),
-        forged(
-            "centred across, not merged", at(PATH, prices(A6="   Prices of last week")), **_MERGED
-        ),
-        forged("partly hidden", at(PATH, prices(_merged("A6:C6", "B"))), **_MERGED),
+        another_way("openpyxl", put(_merged("A6:C6")), **_MERGED),
+        negative("none", put(), **_MERGED),
+        near_miss("larger range", put(_merged("A6:D6")), **_MERGED),
+        near_miss("other sheet", SAVED, **_MERGED, sheet="More"),
+        forged("centred across, not merged", put(A6="   Prices of last week"), **_MERGED),
+        forged("partly hidden", put(_merged("A6:C6", "B")), **_MERGED),
     ),
     table(
         sheet_structure.sheet_has_pivot_table,
         _PIVOT,
-        another_way("no column fields given", at(PATH, ods), **_PIVOT, columns=[]),
-        negative("no pivot table", at(PATH, prices(added("More"))), **_PIVOT),
-        near_miss("other function", at(PATH, ods), **{**_PIVOT, "values": {"Price": "max"}}),
-        near_miss("other source", at(PATH, ods), **{**_PIVOT, "source": "A1:B4"}),
-        near_miss("column field", at(PATH, ods), **{**_PIVOT, "columns": ["Item"], "rows": []}),
-        near_miss("other sheet", at(PATH, ods), **{**_PIVOT, "sheet": "Data"}),
+        another_way("no column fields given", SAVED, **_PIVOT, columns=[]),
+        negative("no pivot table", put(added("More")), **_PIVOT),
+        near_miss("other function", SAVED, **{**_PIVOT, "values": {"Price": "max"}}),
+        near_miss("other source", SAVED, **{**_PIVOT, "source": "A1:B4"}),
+        near_miss("column field", SAVED, **{**_PIVOT, "columns": ["Item"], "rows": []}),
+        near_miss("other sheet", SAVED, **{**_PIVOT, "sheet": "Data"}),
         forged(
             "typed results",
-            at(
-                PATH,
-                prices(
-                    lambda book: (added("More")(book), book["More"].append(["Sum - Price", 6.5]))
-                ),
-            ),
+            put(lambda book: (added("More")(book), book["More"].append(["Sum - Price", 6.5]))),
             **_PIVOT,
         ),
         forged(
             "formulas",
-            at(
-                PATH,
-                prices(
-                    lambda book: (
-                        added("More")(book),
-                        book["More"].append(["=Data!A2", "=Data!B2"]),
-                    )
-                ),
-            ),
+            put(lambda book: (added("More")(book), book["More"].append(["=Data!A2", "=Data!B2"]))),
             **_PIVOT,
         ),
     ),
     table(
         sheet_structure.cells_validated,
         _RULE,
-        another_way("more cells have it", at(PATH, prices(_rule())), **_RULE),
+        another_way("more cells have it", put(_rule()), **_RULE),
         positive(
             "whole number",
-            at(PATH, prices(_rule("1", **_WHOLE))),
+            put(_rule("1", **_WHOLE)),
             path=PATH,
             cells="C2:C3",
             rule="whole between 1 9",
         ),
-        negative("none", at(PATH, prices()), **_RULE),
-        near_miss("fewer choices", at(PATH, prices(_rule('"yes"'))), **_RULE),
-        near_miss("not all cells", at(PATH, ods), **{**_RULE, "cells": "C2:C3"}),
+        negative("none", put(), **_RULE),
+        near_miss("fewer choices", put(_rule('"yes"')), **_RULE),
+        near_miss("not all cells", SAVED, **{**_RULE, "cells": "C2:C3"}),
         near_miss(
             "other limits",
-            at(PATH, prices(_rule("1", **_WHOLE))),
+            put(_rule("1", **_WHOLE)),
             path=PATH,
             cells="C2:C3",
             rule="whole between 1 10",
         ),
-        near_miss("nothing asked", at(PATH, ods), **{**_RULE, "choices": []}),
-        forged("nothing is refused", at(PATH, prices(_rule(showErrorMessage=False))), **_RULE),
-        forged("no list is offered", at(PATH, prices(_rule(showDropDown=True))), **_RULE),
+        near_miss("nothing asked", SAVED, **{**_RULE, "choices": []}),
+        forged("nothing is refused", put(_rule(showErrorMessage=False)), **_RULE),
+        forged("no list is offered", put(_rule(showDropDown=True)), **_RULE),
     ),
     table(
         sheet_structure.sheet_zoom_equals,
         _ZOOM,
-        another_way("openpyxl", at(PATH, prices(_zoomed(150))), **_ZOOM),
-        negative("100 %", at(PATH, prices()), **_ZOOM),
-        near_miss("149 %", at(PATH, prices(_zoomed(149))), **_ZOOM),
+        another_way("openpyxl", put(_zoomed(150)), **_ZOOM),
+        negative("100 %", put(), **_ZOOM),
+        near_miss("149 %", put(_zoomed(149)), **_ZOOM),
         forged(
             "large characters",
-            at(
-                PATH,
-                prices(lambda book: setattr(book.active.sheet_format, "defaultRowHeight", 22.5)),
-            ),
+            put(lambda book: setattr(book.active.sheet_format, "defaultRowHeight", 22.5)),
             **_ZOOM,
         ),
         forged(
-            "of the print",
-            at(PATH, prices(lambda book: setattr(book.active.page_setup, "scale", 150))),
-            **_ZOOM,
+            "of the print", put(lambda book: setattr(book.active.page_setup, "scale", 150)), **_ZOOM
         ),
     ),
     table(
@@ -287,44 +256,33 @@ TABLES = (
         _LINES,
         another_way(
             "in another order",
-            at(PATH, prices(_hidden((2, 3), "BA"))),
+            put(_hidden((2, 3), "BA")),
             path=PATH,
             rows=[3, 2],
             columns=["A", "B"],
         ),
-        another_way("rows only", at(PATH, prices(_hidden((3,), ""))), path=PATH, rows=[3]),
-        negative("none", at(PATH, prices()), **_LINES),
-        near_miss("column only", at(PATH, prices(_hidden(()))), **_LINES),
-        near_miss("more", at(PATH, prices(_hidden((2, 3)))), **_LINES),
+        another_way("rows only", put(_hidden((3,), "")), path=PATH, rows=[3]),
+        negative("none", put(), **_LINES),
+        near_miss("column only", put(_hidden(())), **_LINES),
+        near_miss("more", put(_hidden((2, 3))), **_LINES),
         forged(
             "emptied",
-            at(
-                PATH,
-                xlsx(
-                    {
-                        name: value
-                        for name, value in DATA.items()
-                        if name[0] != "B" and name[1] != "3"
-                    }
-                ),
-            ),
+            new({name: value for name, value in DATA.items() if name[0] != "B" and name[1] != "3"}),
             **_LINES,
         ),
-        forged("low row", at(PATH, prices(_hidden(height=1.5))), **_LINES),
+        forged("low row", put(_hidden(height=1.5)), **_LINES),
         good=prices(_hidden()),
         is_in_xlsx=False,
     ),
     table(
         sheet_structure.column_width_equals,
         _WIDTH,
-        another_way("openpyxl", at(PATH, prices(_wide(16.2))), **_WIDTH, tolerance_mm=2.0),
-        negative("default width", at(PATH, prices()), **_WIDTH),
-        near_miss("1 mm less", at(PATH, ods), **{**_WIDTH, "width_mm": 39}),
-        near_miss("other column", at(PATH, ods), **{**_WIDTH, "column": "B"}),
-        forged("hidden", at(PATH, prices(_wide(16.2, hidden=True))), **_WIDTH, tolerance_mm=2.0),
-        forged(
-            "beyond the used area", at(PATH, ods), **{**_WIDTH, "column": "D", "width_mm": 22.58}
-        ),
+        another_way("openpyxl", put(_wide(16.2)), **_WIDTH, tolerance_mm=2.0),
+        negative("default width", put(), **_WIDTH),
+        near_miss("1 mm less", SAVED, **{**_WIDTH, "width_mm": 39}),
+        near_miss("other column", SAVED, **{**_WIDTH, "column": "B"}),
+        forged("hidden", put(_wide(16.2, hidden=True)), **_WIDTH, tolerance_mm=2.0),
+        forged("beyond the used area", SAVED, **{**_WIDTH, "column": "D", "width_mm": 22.58}),
         equivalent={"*args.tolerance_mm: more": "a larger tolerance accepts all of a smaller one"},
     ),
 )

@@ -11,7 +11,17 @@ from evaluators.documents import spreadsheets
 from evaluators.testing.case import another_way, corrupt, forged, near_miss, negative, positive
 from tests.evaluator_cases.document_cases import at
 from tests.evaluator_cases.file_builders import broken
-from tests.evaluator_cases.sheet_books import PATH, added, formatted, ods, prices, table, xlsx
+from tests.evaluator_cases.sheet_books import (
+    PATH,
+    SAVED,
+    added,
+    formatted,
+    new,
+    prices,
+    put,
+    table,
+    xlsx,
+)
 
 _TEA: dict[str, Any] = {"path": PATH, "cell": "B2", "value": 2.5}
 _SUM: dict[str, Any] = {"path": PATH, "cell": "B4", "formula": "=SUM(B2:B3)"}
@@ -66,8 +76,8 @@ def _hidden() -> bytes:
     return xlsx({**cells, "A2": 41.5, "C1": 2.53125, "D1": "Paid"}, None, hide)()
 
 
-_WANTED = {"A2": 2.5, "C1": 2.53125, "D1": "Paid"}
-_DISPLAYED = {
+_WANTED: dict[str, Any] = {"A2": 2.5, "C1": 2.53125, "D1": "Paid"}
+_DISPLAYED: dict[str, tuple[str, str, Any]] = {
     "percent": ("A1", "0.00%", 2.5),
     "currency": ("A2", "#,##0.00 [$€-407]", 1234.5),
     "rounded": ("A3", "0", 2.4),
@@ -204,35 +214,30 @@ TABLES = (
     table(
         spreadsheets.cell_equals,
         _TEA,
-        positive("calculated", at(PATH, ods), path=PATH, cell="B4", value=6.5),
-        positive("true", at(PATH, ods), path=PATH, cell="C3", value=True),
-        positive("text", at(PATH, prices(A1=" Item ")), path=PATH, cell="A1", value="Item "),
+        positive("calculated", SAVED, path=PATH, cell="B4", value=6.5),
+        positive("true", SAVED, path=PATH, cell="C3", value=True),
+        positive("text", put(A1=" Item "), path=PATH, cell="A1", value="Item "),
         positive(
-            "different sheet",
-            at(PATH, prices(added("More"))),
-            path=PATH,
-            cell="A1",
-            value=7,
-            sheet="More",
+            "different sheet", put(added("More")), path=PATH, cell="A1", value=7, sheet="More"
         ),
-        positive("at the tolerance", at(PATH, ods), **{**_TEA, "value": 2.75}, tolerance=0.25),
+        positive("at the tolerance", SAVED, **{**_TEA, "value": 2.75}, tolerance=0.25),
         another_way(
             "CSV", at("~/a.csv", lambda: b"Item,Price\nTea,2.5\n"), **{**_TEA, "path": "~/a.csv"}
         ),
-        another_way("long label beside it", at(PATH, prices(A2="Tea of the best leaves")), **_TEA),
+        another_way("long label beside it", put(A2="Tea of the best leaves"), **_TEA),
         *(
             another_way(name, at(PATH, _displayed), path=PATH, cell=place, value=value)
             for name, (place, _, value) in _DISPLAYED.items()
         ),
-        negative("different value", at(PATH, prices(B2=3)), **_TEA),
-        near_miss("beyond the tolerance", at(PATH, ods), **{**_TEA, "value": 2.76}, tolerance=0.25),
-        near_miss("text that looks like the number", at(PATH, prices(B2="2.5")), **_TEA),
-        near_miss("number instead of a text", at(PATH, ods), **{**_TEA, "value": "2.5"}),
-        near_miss("1 instead of true", at(PATH, prices(B2=1)), **{**_TEA, "value": True}),
-        near_miss("true instead of 1", at(PATH, prices(B2=True)), **{**_TEA, "value": 1}),
-        near_miss("neighbouring cell", at(PATH, prices(B2=None, B3=2.5)), **_TEA),
-        near_miss("missing sheet", at(PATH, ods), **_TEA, sheet="None"),
-        near_miss("letter case", at(PATH, ods), path=PATH, cell="A1", value="item"),
+        negative("different value", put(B2=3), **_TEA),
+        near_miss("beyond the tolerance", SAVED, **{**_TEA, "value": 2.76}, tolerance=0.25),
+        near_miss("text that looks like the number", put(B2="2.5"), **_TEA),
+        near_miss("number instead of a text", SAVED, **{**_TEA, "value": "2.5"}),
+        near_miss("1 instead of true", put(B2=1), **{**_TEA, "value": True}),
+        near_miss("true instead of 1", put(B2=True), **{**_TEA, "value": 1}),
+        near_miss("neighbouring cell", put(B2=None, B3=2.5), **_TEA),
+        near_miss("missing sheet", SAVED, **_TEA, sheet="None"),
+        near_miss("letter case", SAVED, path=PATH, cell="A1", value="item"),
         near_miss("other day", at(PATH, _displayed), path=PATH, cell="B1", value="2026-11-22"),
         corrupt("truncated XML", at(PATH, lambda: broken(prices()(), "xl/workbook.xml")), **_TEA),
         *(
@@ -240,11 +245,7 @@ TABLES = (
             for name, place in _HIDDEN.items()
         ),
         *(
-            forged(
-                f"stored result: {name}",
-                at(PATH, xlsx({"B2": formula, "B3": 4}, {"B2": 2.5})),
-                **_TEA,
-            )
+            forged(f"stored result: {name}", new({"B2": formula, "B3": 4}, {"B2": 2.5}), **_TEA)
             for name, formula in _STORED.items()
         ),
         equivalent={
@@ -263,34 +264,18 @@ TABLES = (
             rows=[[value] for _, value in _FUNCTIONS.values()],
         ),
         positive(
-            "far right",
-            at(PATH, xlsx({"AZ3": 1, "BB3": "x"})),
-            path=PATH,
-            first="AZ3",
-            rows=[[1, None, "x"]],
+            "far right", new({"AZ3": 1, "BB3": "x"}), path=PATH, first="AZ3", rows=[[1, None, "x"]]
         ),
-        negative("different values", at(PATH, xlsx({"A1": 1})), **_BLOCK),
-        near_miss("one different value", at(PATH, prices(B3=4.1)), **_BLOCK),
-        near_miss("missing row", at(PATH, prices(A3=None, B3=None)), **_BLOCK),
+        negative("different values", new({"A1": 1}), **_BLOCK),
+        near_miss("one different value", put(B3=4.1), **_BLOCK),
+        near_miss("missing row", put(A3=None, B3=None), **_BLOCK),
         near_miss(
-            "value instead of an empty cell",
-            at(PATH, ods),
-            path=PATH,
-            first="A1",
-            rows=[["Item", None]],
+            "value instead of an empty cell", SAVED, path=PATH, first="A1", rows=[["Item", None]]
         ),
-        near_miss("empty expected rows", at(PATH, ods), **{**_BLOCK, "rows": []}),
+        near_miss("empty expected rows", SAVED, **{**_BLOCK, "rows": []}),
+        forged("one value shows another", put(formatted(B3={"number_format": '"5"'})), **_BLOCK),
         forged(
-            "one value shows another",
-            at(PATH, prices(formatted(B3={"number_format": '"5"'}))),
-            **_BLOCK,
-        ),
-        forged(
-            "stored result",
-            at(PATH, xlsx({"A1": "=SUM(E2)"}, {"A1": 4})),
-            path=PATH,
-            first="A1",
-            rows=[[4]],
+            "stored result", new({"A1": "=SUM(E2)"}, {"A1": 4}), path=PATH, first="A1", rows=[[4]]
         ),
         forged(
             "cells hidden in several ways",
@@ -305,26 +290,24 @@ TABLES = (
         spreadsheets.cell_has_formula,
         _SUM,
         *(
-            another_way(f"written as {formula}", at(PATH, prices(B4=formula)), **_SUM)
+            another_way(f"written as {formula}", put(B4=formula), **_SUM)
             for formula in ("=+(SUM((B2:B3)))", "=sum($B$3:B2)", "=SUM(Data!B2:Data!B3)")
         ),
         another_way(
-            "expected with its own sheet",
-            at(PATH, ods),
-            **{**_SUM, "formula": "= sum( 'data'!b2:$B$3 )"},
+            "expected with its own sheet", SAVED, **{**_SUM, "formula": "= sum( 'data'!b2:$B$3 )"}
         ),
         another_way(
             "newer function, texts, booleans and another sheet",
-            at(PATH, prices(added("More"), B4='=_xlfn.CONCAT(IF(TRUE,More!A1,"a;B $c"),B2)')),
+            put(added("More"), B4='=_xlfn.CONCAT(IF(TRUE,More!A1,"a;B $c"),B2)'),
             **{**_SUM, "formula": '=CONCAT(IF(true;More!$A$1;"a;B $c");B2)'},
         ),
-        negative("value", at(PATH, prices(B4=6.5)), **_SUM),
-        near_miss("empty expected formula", at(PATH, prices(B4=6.5)), **{**_SUM, "formula": ""}),
-        near_miss("neighbouring cell", at(PATH, prices(B4=None, C4="=SUM(B2:B3)")), **_SUM),
+        negative("value", put(B4=6.5), **_SUM),
+        near_miss("empty expected formula", put(B4=6.5), **{**_SUM, "formula": ""}),
+        near_miss("neighbouring cell", put(B4=None, C4="=SUM(B2:B3)"), **_SUM),
         *(
             near_miss(
                 f"{formula} for {expected}",
-                at(PATH, prices(added("More"), B4=formula)),
+                put(added("More"), B4=formula),
                 **{**_SUM, "formula": expected},
             )
             for formula, expected in (
@@ -334,15 +317,15 @@ TABLES = (
                 ('=B2&"x y"', '=B2&"X y"'),
             )
         ),
-        forged("text of the formula", at(PATH, prices(formatted(B4={"data_type": "s"}))), **_SUM),
+        forged("text of the formula", put(formatted(B4={"data_type": "s"})), **_SUM),
         forged(
             "number displayed as the formula",
-            at(PATH, prices(formatted(B4={"number_format": '"=SUM(B2:B3)"'}), B4=6.5)),
+            put(formatted(B4={"number_format": '"=SUM(B2:B3)"'}), B4=6.5),
             **_SUM,
         ),
         forged(
             "in a hidden row",
-            at(PATH, prices(lambda book: setattr(book.active.row_dimensions[4], "hidden", True))),
+            put(lambda book: setattr(book.active.row_dimensions[4], "hidden", True)),
             **_SUM,
         ),
         equivalent={"*args.formula: swap case": "letter case is ignored"},
@@ -358,18 +341,14 @@ TABLES = (
             another_way(name, at(PATH, _sums), **_at_sums("J", row, value, function))
             for row, (name, (function, _, value)) in enumerate(_OTHERS.items(), 1)
         ),
-        negative("typed", at(PATH, prices(B4=6.5)), **_DONE),
-        near_miss("different function", at(PATH, ods), **{**_DONE, "function": "AVERAGE"}),
-        near_miss("different value", at(PATH, ods), **{**_DONE, "value": 6.4}),
+        negative("typed", put(B4=6.5), **_DONE),
+        near_miss("different function", SAVED, **{**_DONE, "function": "AVERAGE"}),
+        near_miss("different value", SAVED, **{**_DONE, "value": 6.4}),
         *(
             forged(name, at(PATH, _sums), **_at_sums("H", row))
             for row, name in enumerate(_FORGED_SUMS, 1)
         ),
-        forged(
-            "result shown as another",
-            at(PATH, prices(formatted(B4={"number_format": '"7"'}))),
-            **_DONE,
-        ),
+        forged("result shown as another", put(formatted(B4={"number_format": '"7"'})), **_DONE),
         equivalent={
             "*args.function: swap case": "letter case is ignored",
             "*args.function: cut": "the cut name, such as SU, is not a called function",

@@ -253,20 +253,13 @@ TABLES = (
                 right=SETTING,
             ),
             *(
-                forged(
-                    name,
-                    state(**{"cells": {"B2": "=SUM(E2:E6)"}, "results": {"B2": 42}, **more}),
-                    left=CELL,
-                    right=ANSWER,
-                )
-                for name, more in {
-                    "stored result of a formula over empty cells": {"answer": "42"},
-                    "number shown as another": {"cells": {"B2": 42}, "look": '"7"', "answer": "42"},
-                    "another shown as the number": {
-                        "cells": {"B2": 7},
-                        "look": '"42"',
-                        "answer": "42",
-                    },
+                forged(name, made, left=CELL, right=ANSWER)
+                for name, made in {
+                    "stored result of a formula over empty cells": state(
+                        cells={"B2": "=SUM(E2:E6)"}, results={"B2": 42}, answer="42"
+                    ),
+                    "number shown as another": state(cells={"B2": 42}, look='"7"', answer="42"),
+                    "another shown as it": state(cells={"B2": 7}, look='"42"', answer="42"),
                 }.items()
             ),
             another_way(
