@@ -63,7 +63,7 @@ def on(*builders: Build) -> Build:
     return lambda slide: [build(slide) for build in builders]
 
 
-def title(text: str, **font: object) -> Build:
+def title(text: str, **font: Any) -> Build:
     """Return a builder that writes the slide's title."""
     return lambda slide: _write(slide.shapes.title.text_frame, text, font)
 
@@ -84,7 +84,7 @@ def box(
     text: str,
     place: tuple[float, float, float, float] = (3, 8, 12, 2),
     name: str = "",
-    **font: object,
+    **font: Any,
 ) -> Build:
     """Return a builder that adds a text box.
 
@@ -105,7 +105,7 @@ def box(
     return build
 
 
-def parted(*parts: tuple[str, Mapping[str, object]]) -> Build:
+def parted(*parts: tuple[str, Mapping[str, Any]]) -> Build:
     """Return a builder that adds a text box of one paragraph with differently formatted parts."""
 
     def build(slide: Any) -> None:
@@ -158,10 +158,8 @@ def background(colour: str) -> Build:
     """Return a builder that fills the slide's background."""
 
     def build(slide: Any) -> None:
-        from pptx.dml.color import RGBColor
-
         slide.background.fill.solid()
-        slide.background.fill.fore_color.rgb = RGBColor.from_string(colour)
+        slide.background.fill.fore_color.rgb = _colour(colour)
 
     return build
 
@@ -218,19 +216,18 @@ def _half(make: Make) -> bytes:
     return data[: len(data) // 2]
 
 
-def _write(frame: Any, text: str, font: Mapping[str, object]) -> None:
+def _write(frame: Any, text: str, font: Mapping[str, Any]) -> None:
     frame.text = text
     for paragraph in frame.paragraphs:
         if "alignment" in font:
             from pptx.enum.text import PP_ALIGN
 
-            paragraph.alignment = PP_ALIGN[str(font["alignment"])]
+            paragraph.alignment = getattr(PP_ALIGN, font["alignment"])
         for run in paragraph.runs:
             _format(run, font)
 
 
-def _format(run: Any, font: Mapping[str, object]) -> None:
-    from pptx.dml.color import RGBColor
+def _format(run: Any, font: Mapping[str, Any]) -> None:
     from pptx.util import Pt
 
     for key in ("bold", "italic", "underline", "name"):
@@ -239,6 +236,12 @@ def _format(run: Any, font: Mapping[str, object]) -> None:
     if "size" in font:
         run.font.size = Pt(font["size"])
     if "color" in font:
-        run.font.color.rgb = RGBColor.from_string(str(font["color"]))
+        run.font.color.rgb = _colour(font["color"])
     if "strike" in font:
         run._r.get_or_add_rPr().set("strike", "sngStrike")
+
+
+def _colour(colour: str) -> Any:
+    from pptx.dml.color import RGBColor
+
+    return RGBColor(*bytes.fromhex(colour))  # type: ignore[no-untyped-call]

@@ -101,7 +101,7 @@ TABLES = (
         forged(
             "cropped", at(PATH, pages("", box="0 0 595.28 841.89] /CropBox [0 0 300 300")), **_SIZE
         ),
-        forged("rotated", at(PATH, pages("", box="0 0 595.28 841.89] /Rotate 90 /X [")), **_SIZE),
+        forged("turned by a rotation", at(PATH, pages("", box="0 0 595.28 841.89] /Rotate 90 /X [")), **_SIZE),
         another_way(
             "rotated", at(PATH, pages("", box="0 0 841.89 595.28] /Rotate 90 /X [")), **_SIZE
         ),

@@ -131,7 +131,7 @@ TABLES = (
         near_miss("first slide", at(PATH, deck(on(title("a"), hide), title("b"))), **_HIDDEN),
         near_miss("deleted", at(PATH, deck(title("a"))), **_HIDDEN),
         empty("no slides", at(PATH, deck()), **_HIDDEN),
-        forged("without content", at(PATH, deck(title("a"), str, layout=6)), **_HIDDEN),
+        forged("without content", at(PATH, deck(title("a"), str)), **_HIDDEN),
         forged(
             "everything covered",
             at(PATH, deck(str, on(title("b"), rectangle((0, 0, 25, 19))))),

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _TEXT: dict[str, Any] = {"path": PATH, "slide": 1, "text": "now"}
 _BOLD = {**_TEXT, "look": "bold"}
+_LOOKS: tuple[dict[str, Any], ...] = ({"italic": True}, {"underline": True}, {"strike": True})
 _RED = {**_TEXT, "colour": "ff0000"}
 _FONT = {**_TEXT, "font": "DejaVu Sans"}
 _SIZE = {**_TEXT, "size_pt": 30}
@@ -69,10 +70,14 @@ TABLES = (
         _BOLD,
         *_cases(_BOLD, {"bold": True}),
         *(
-            positive(look, at(PATH, deck(box("now", **{look: True}))), **{**_TEXT, "look": look})
-            for look in ("italic", "underline", "strike")
+            positive(
+                f"{next(iter(look))}",
+                at(PATH, deck(box("now", **look))),
+                **{**_TEXT, "look": next(iter(look))},
+            )
+            for look in _LOOKS
         ),
-        near_miss("italic", at(PATH, deck(box("now", italic=True))), **_BOLD),
+        near_miss("italic instead", at(PATH, deck(box("now", italic=True))), **_BOLD),
         near_miss("half of it", at(PATH, deck(parted(("n", {"bold": True}), ("ow", {})))), **_BOLD),
         near_miss("all of the line", at(PATH, deck(box("right now", bold=True))), **_BOLD),
         forged("size 1", at(PATH, deck(box("now", bold=True, size=1))), **_BOLD),
@@ -142,7 +147,7 @@ TABLES = (
         negative("text box", at(PATH, deck(box("now"))), **_LISTED),
         near_miss("number", at(PATH, deck(body("now"), layout=1)), **{**_LISTED, "kind": "number"}),
         near_miss(
-            "second level", at(PATH, deck(body("now", 1), layout=1)), **{**_LISTED, "level": 1}
+            "second level instead of the first", at(PATH, deck(body("now", 1), layout=1)), **{**_LISTED, "level": 1}
         ),
         empty("empty text", at(PATH, deck(body("now"), layout=1)), **{**_LISTED, "text": ""}),
         forged("typed bullet", at(PATH, deck(box("\u2022 now"))), **_LISTED),
