@@ -127,6 +127,8 @@ def pdf_field_equals(view: MachineView, path: MachinePath, field: str, value: st
     wanted = _letters(value)
 
     def is_so(box: PdfField, row: Shown) -> bool:
+        if not row.is_shown:
+            return False
         if box.type in _TICKED:
             return box.is_checked and _letters(box.value) == wanted.removeprefix("/")
         return _letters(box.value) == _letters(row.drawn) == wanted
@@ -136,9 +138,9 @@ def pdf_field_equals(view: MachineView, path: MachinePath, field: str, value: st
 
 @evaluator(on="documents")
 def pdf_box_checked(view: MachineView, path: MachinePath, field: str, *, checked: bool) -> bool:
-    """Return whether a check box or radio button of a PDF's form is seen, and ticked or not.
+    """Return whether a check box or radio button of a PDF's form is ticked, or not.
 
-    Of several boxes with the same name, such as radio buttons, one must be so. Proves the state, not
+    A tick must be seen. Of several boxes with the same name, such as radio buttons, one must be so. Proves the state, not
     who caused it.
 
     Args:
@@ -150,9 +152,11 @@ def pdf_box_checked(view: MachineView, path: MachinePath, field: str, *, checked
     Example:
         ``{on: desktop, check: pdf_box_checked, with: {path: ~/a.pdf, field: news, checked: true}}``
     """
-    return _has_box(
-        view, path, field, lambda box, _: box.type in _TICKED and box.is_checked == checked
-    )
+
+    def is_so(box: PdfField, row: Shown) -> bool:
+        return box.type in _TICKED and box.is_checked == checked and (row.is_shown or not checked)
+
+    return _has_box(view, path, field, is_so)
 
 
 @evaluator(on="documents")
@@ -205,14 +209,14 @@ def pdf_title_equals(view: MachineView, path: MachinePath, title: str) -> bool:
 def _has_box(
     view: MachineView, path: str, field: str, is_so: Callable[[PdfField, Shown], bool]
 ) -> bool:
-    """Return whether a form has a field of that name, of which a box is seen and fulfils a condition."""
+    """Return whether a form has a field of that name, of which a box fulfils a condition."""
     pdf = view.pdf(path)
     boxes = [box for box in (pdf.fields if pdf is not None else ()) if box.name == field]
     if not boxes or len(boxes) > _MAX_WIDGETS:
         return False
     shown = view.pdf(path, shown=[ObjectItem(number=box.number, page=box.page) for box in boxes])
     return shown is not None and any(
-        row.is_shown and is_so(box, row) for box, row in zip(boxes, shown.shown, strict=True)
+        is_so(box, row) for box, row in zip(boxes, shown.shown, strict=True)
     )
 
 

@@ -99,11 +99,28 @@ def text_field(
     )
 
 
-def tick_box(name: str, value: str, *, state: str = "", on: str = "Yes", flags: int = 4) -> str:
-    """Return the entries of a check box; ``state`` is what it draws, by default its value."""
+def tick_box(
+    name: str,
+    value: str,
+    *,
+    state: str = "",
+    on: str = "Yes",
+    flags: int = 4,
+    has_mark: bool = True,
+) -> str:
+    """Return the entries of a check box.
+
+    Args:
+        name: its name.
+        value: its value.
+        state: what it draws, by default its value.
+        on: name of the ticked state.
+        flags: flags of the annotation.
+        has_mark: whether the ticked state draws a mark.
+    """
     return (
         f"/FT /Btn /T ({name}) /V /{value} /AS /{state or value} /Rect [100 100 114 114] /F {flags} "
-        f"/AP << /N << /{on} 9 0 R /Off 8 0 R >> >>"
+        f"/AP << /N << /{on} {9 if has_mark else 8} 0 R /Off 8 0 R >> >>"
     )
 
 

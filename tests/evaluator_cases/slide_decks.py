@@ -92,7 +92,8 @@ def box(
         text: its text.
         place: left, top, width and height in cm.
         name: its name.
-        font: formatting of all runs (``size`` in pt, ``color`` as ``RRGGBB``), and ``alignment``.
+        font: formatting of all runs (``face``, ``size`` in pt, ``color`` as ``RRGGBB`` ...), and
+            ``alignment``.
     """
 
     def build(slide: Any) -> None:
@@ -230,9 +231,11 @@ def _write(frame: Any, text: str, font: Mapping[str, Any]) -> None:
 def _format(run: Any, font: Mapping[str, Any]) -> None:
     from pptx.util import Pt
 
-    for key in ("bold", "italic", "underline", "name"):
+    for key in ("bold", "italic", "underline"):
         if key in font:
             setattr(run.font, key, font[key])
+    if "face" in font:
+        run.font.name = font["face"]
     if "size" in font:
         run.font.size = Pt(font["size"])
     if "color" in font:

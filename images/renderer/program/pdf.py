@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 MAX_TEXT_CHARS = 2_000_000
 MAX_FIELDS = 2_000
 MAX_OUTLINE = 2_000
+_BORDER = 0.2
+"""Share of a check box on each side that may be its border."""
 _TYPES = {
     raw.FPDF_FORMFIELD_PUSHBUTTON: "button",
     raw.FPDF_FORMFIELD_CHECKBOX: "checkbox",
@@ -173,6 +175,8 @@ class _Fields:
         box = Box(row["page"], left, top, left + row["width_mm"], top + row["height_mm"])
         is_text = row["type"] in {"text", "choice", "list"}
         characters = len("".join(row["value"].split())) if is_text else 0
+        if row["is_checked"]:
+            box, characters = _inside(box), 1  # a tick, not the border
         drawn = self._drawn(box) if is_text else ""
         return Item((box,), characters, lambda: self._removed.add(spot), drawn)
 
@@ -204,6 +208,11 @@ class _Fields:
         with pypdfium2.PdfDocument(second.data) as shown:
             shown.init_forms()
             return [render_page(shown[number]) for number in range(len(shown))]
+
+
+def _inside(box: Box) -> Box:
+    across, down = (box.right - box.left) * _BORDER, (box.bottom - box.top) * _BORDER
+    return Box(box.page, box.left + across, box.top + down, box.right - across, box.bottom - down)
 
 
 def _text_in(page: Any, box: Box) -> str:  # noqa: ANN401 - pypdfium2 has no types

@@ -35,7 +35,8 @@ _NOTES = "com.sun.star.presentation.NotesShape"
 _GROUP = "com.sun.star.drawing.GroupShape"
 _TABLE = "com.sun.star.drawing.TableShape"
 _NO_NUMBER = 5
-_BULLETS = frozenset({6, 8})
+_CHARACTER = 6
+_BULLETS = frozenset({_CHARACTER, 8})
 """A character or a picture. Source: com.sun.star.style.NumberingType."""
 _RUN = ("CharBackColor", "CharEscapement", "CharKerning")
 
@@ -70,12 +71,14 @@ def view_slides(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
     for number, page in enumerate(pages):
         if page.Visible:
             printed[number] = len(printed)
-    path = office.export(document, _PDF)
-    before = render_pages(path) if request["pages"] or request["shown"] else []
 
     def render() -> list[Image]:
         return render_pages(office.export(document, _PDF))
 
+    # LibreOffice does not export a presentation whose slides are all hidden.
+    is_drawn = bool(printed) and bool(request["pages"] or request["shown"])
+    path = office.export(document, _PDF) if is_drawn else None
+    before = render_pages(path) if path is not None else []
     texts, others = split_items(request["shown"])
     view["shown"] = merge_rows(
         request["shown"],
@@ -163,7 +166,10 @@ def _listing(paragraph: Any) -> dict[str, Any]:  # noqa: ANN401 - UNO has no typ
     kind = _NO_NUMBER
     # A level of -1 is a paragraph in no list.
     if rules is not None and 0 <= level < rules.Count:
-        (kind,) = (row.Value for row in rules.getByIndex(level) if row.Name == "NumberingType")
+        values = {row.Name: row.Value for row in rules.getByIndex(level)}
+        kind = values["NumberingType"]
+        if kind == _CHARACTER and not values["BulletChar"].strip():
+            kind = _NO_NUMBER
     listing = "" if kind == _NO_NUMBER else "bullet" if kind in _BULLETS else "number"
     return {"level": max(0, level), "list": listing}
 
@@ -181,9 +187,11 @@ def _property(thing: Any, name: str, default: Any) -> Any:  # noqa: ANN401 - UNO
 
 
 def _decide_texts(
-    path: Path, texts: list[dict[str, Any]], printed: dict[int, int]
+    path: Path | None, texts: list[dict[str, Any]], printed: dict[int, int]
 ) -> list[dict[str, Any]]:
     """Return the rows of texts; what is on hidden slides is not seen."""
+    if path is None:
+        return [undecided("all slides are hidden") for _ in texts]
     on_pages = [{**asked, "page": printed.get(asked["page"])} for asked in texts]
     hidden = [
         asked["page"] is not None and page["page"] is None

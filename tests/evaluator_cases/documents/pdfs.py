@@ -101,7 +101,11 @@ TABLES = (
         forged(
             "cropped", at(PATH, pages("", box="0 0 595.28 841.89] /CropBox [0 0 300 300")), **_SIZE
         ),
-        forged("turned by a rotation", at(PATH, pages("", box="0 0 595.28 841.89] /Rotate 90 /X [")), **_SIZE),
+        forged(
+            "turned by a rotation",
+            at(PATH, pages("", box="0 0 595.28 841.89] /Rotate 90 /X [")),
+            **_SIZE,
+        ),
         another_way(
             "rotated", at(PATH, pages("", box="0 0 841.89 595.28] /Rotate 90 /X [")), **_SIZE
         ),
@@ -181,6 +185,11 @@ TABLES = (
         forged("drawn as off", at(PATH, form(tick_box("news", "Yes", state="Off"))), **_TICKED),
         forged("hidden", at(PATH, form(tick_box("news", "Yes", flags=2))), **_TICKED),
         forged("drawn on the page", at(PATH, page(TICK)), **_TICKED),
+        forged(
+            "tick without a mark",
+            at(PATH, form(tick_box("news", "Yes", has_mark=False))),
+            **_TICKED,
+        ),
         another_way(
             "pypdf", at(PATH, _by_pypdf(newsletter="/Yes")), **{**_TICKED, "field": "newsletter"}
         ),

@@ -112,11 +112,11 @@ TABLES = (
     ),
     table(
         slide_formats.slide_text_font,
-        deck(box("now", name="DejaVu Sans")),
+        deck(box("now", face="DejaVu Sans")),
         _FONT,
-        *_cases(_FONT, {"name": "DejaVu Sans"}),
-        near_miss("similar font", at(PATH, deck(box("now", name="DejaVu Sans Mono"))), **_FONT),
-        another_way("another letter case", at(PATH, deck(box("now", name="dejavu sans"))), **_FONT),
+        *_cases(_FONT, {"face": "DejaVu Sans"}),
+        near_miss("similar font", at(PATH, deck(box("now", face="DejaVu Sans Mono"))), **_FONT),
+        another_way("another letter case", at(PATH, deck(box("now", face="dejavu sans"))), **_FONT),
     ),
     table(
         slide_formats.slide_text_size,
@@ -147,7 +147,9 @@ TABLES = (
         negative("text box", at(PATH, deck(box("now"))), **_LISTED),
         near_miss("number", at(PATH, deck(body("now"), layout=1)), **{**_LISTED, "kind": "number"}),
         near_miss(
-            "second level instead of the first", at(PATH, deck(body("now", 1), layout=1)), **{**_LISTED, "level": 1}
+            "second level instead of the first",
+            at(PATH, deck(body("now", 1), layout=1)),
+            **{**_LISTED, "level": 1},
         ),
         empty("empty text", at(PATH, deck(body("now"), layout=1)), **{**_LISTED, "text": ""}),
         forged("typed bullet", at(PATH, deck(box("\u2022 now"))), **_LISTED),
