@@ -43,8 +43,6 @@ EQUIVALENT: dict[str, str] = {
     # documents
     "evaluators.documents.text.document_text_styled: * letters.rfind(text)": "it occurs only once",
     "evaluators.documents.text.document_text_coloured: *: '#' -> '#XX'": _FOLDED,
-    "evaluators.documents.pdfs.pdf_page_has_text: *: ' ' -> *": "text after the last space is ignored",
-    "evaluators.documents.pdfs.pdf_field_equals: *: '' -> 'XX'": _NOTHING,
     "evaluators.documents.images._original: * raise *": _LATER,
     "evaluators.documents.images.*: True -> False": _STRICT,
     "evaluators.documents.images.image_turned: *: '' -> 'XX'": "any name that is not a rotation works",
@@ -295,7 +293,6 @@ UNDETECTED: dict[str, str] = {
     "evaluators.desktop.mail._connection: * not is_safe": _STANDARD_PORT,
     "evaluators.desktop.mail._messages: *: 'imaps' -> *": _TLS,
     "evaluators.desktop.web.ask: *: 'https' -> *": _TLS,
-    "evaluators.documents.slides.slide_has_line: *: 'other' -> *": "no case has a line in a different kind of shape",
     "evaluators.documents.text.document_text_size: *: 1 -> 2": "no case has hundredths of points in its file",
     "evaluators.desktop.repository.*chmod(493)*": _OWN_COPY,
     "evaluators.desktop.repository.*: 493 -> 494": _OWN_COPY,
