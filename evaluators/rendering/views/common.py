@@ -24,6 +24,8 @@ class Shown(ViewModel):
         contrast: largest change of a colour channel, 0 to 255.
         page: number of its page in the pictures, from 0; None if it is on none.
         drawn: text that is drawn in its place, as far as it is known.
+        paragraphs: in text documents, numbers of the view's paragraphs in which the asked text is
+            seen wherever it occurs; empty if it is in none, such as a text in a frame.
     """
 
     is_found: bool
@@ -35,6 +37,7 @@ class Shown(ViewModel):
     contrast: int
     page: int | None
     drawn: str
+    paragraphs: tuple[int, ...] = ()
 
 
 class CharacterFormat(ViewModel):
