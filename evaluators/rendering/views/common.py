@@ -54,6 +54,8 @@ class Shown(ViewModel):
         drawn: text that is drawn in its place, as far as it is known.
         background: of cells, the colour ``#rrggbb`` of most of their area, by whatever it is drawn.
         places: where it is, as far as that is known: of a text, each line of each occurrence.
+        paragraphs: in text documents, numbers of the view's paragraphs in which the asked text is
+            seen wherever it occurs; empty if it is in none, such as a text in a frame.
     """
 
     is_found: bool
@@ -67,6 +69,7 @@ class Shown(ViewModel):
     drawn: str
     background: str | None = None
     places: tuple[Place, ...] = ()
+    paragraphs: tuple[int, ...] = ()
 
 
 class CharacterFormat(ViewModel):

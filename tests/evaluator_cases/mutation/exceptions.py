@@ -41,7 +41,6 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.session.view.CrossView.gsetting: *: ' ' -> *": "text of an error message",
     "evaluators.session.view.CrossView.gsetting: *: '\\'\"' -> *": "an unquoted value never starts and ends with X",
     # documents
-    "evaluators.documents.text.document_text_styled: * letters.rfind(text)": "it occurs only once",
     "evaluators.documents.text.document_text_coloured: *: '#' -> '#XX'": _FOLDED,
     "evaluators.documents.images._original: * raise *": _LATER,
     "evaluators.documents.images.*: True -> False": _STRICT,
@@ -293,7 +292,6 @@ UNDETECTED: dict[str, str] = {
     "evaluators.desktop.mail._connection: * not is_safe": _STANDARD_PORT,
     "evaluators.desktop.mail._messages: *: 'imaps' -> *": _TLS,
     "evaluators.desktop.web.ask: *: 'https' -> *": _TLS,
-    "evaluators.documents.text.document_text_size: *: 1 -> 2": "no case has hundredths of points in its file",
     "evaluators.desktop.repository.*chmod(493)*": _OWN_COPY,
     "evaluators.desktop.repository.*: 493 -> 494": _OWN_COPY,
     "evaluators.desktop.reading._entries: *_FOLDER & os.O_NOFOLLOW": "only if a folder is replaced by a link at the same time",
