@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import uno
+
 from images.renderer.program.errors import DocumentError
 
 if TYPE_CHECKING:
@@ -13,6 +15,7 @@ _TYPED = 1 | 2 | 4
 """Source: com.sun.star.sheet.CellFlags: VALUE, DATETIME, STRING."""
 _TEXT = 2
 """Source: com.sun.star.sheet.FormulaResult.STRING."""
+_IllegalArgument = uno.getClass("com.sun.star.lang.IllegalArgumentException")
 _Values = list[tuple[Any, Any]]
 
 
@@ -24,10 +27,23 @@ def perturb_all(document: Any, requests: list[dict[str, Any]]) -> list[list[dict
         requests: each with ``typed`` (what happens to all typed cells), ``inputs`` (sheet, cell,
             value, formula) and ``results`` (sheet, cell).
     """
-    for number in range(document.Sheets.Count):
-        if (sheet := document.Sheets.getByIndex(number)).isProtected():
-            sheet.unprotect("")
+    unlock(document)
     return [_perturb(document, request) for request in requests]
+
+
+def unlock(document: Any) -> None:  # noqa: ANN401 - UNO has no types
+    """Let cells of protected sheets be changed.
+
+    Raises:
+        DocumentError: a sheet is protected by a password.
+    """
+    for number in range(document.Sheets.Count):
+        sheet = document.Sheets.getByIndex(number)
+        if sheet.isProtected():
+            try:
+                sheet.unprotect("")
+            except _IllegalArgument as exc:
+                raise DocumentError(f"A password protects the sheet {sheet.Name!r}.") from exc
 
 
 def _perturb(document: Any, request: dict[str, Any]) -> list[dict[str, Any]]:  # noqa: ANN401

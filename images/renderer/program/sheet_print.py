@@ -15,7 +15,7 @@ from images.renderer.program.errors import DocumentError
 from images.renderer.program.pages import Box, encode_png, render_pages
 from images.renderer.program.sheet_drawn import background_of, read_boxes
 from images.renderer.program.sheet_objects import place_of, shapes_of
-from images.renderer.program.sheet_perturbation import find_cell, find_sheet
+from images.renderer.program.sheet_perturbation import find_cell, find_sheet, unlock
 from images.renderer.program.sheet_tiles import (
     Tile,
     cell_at,
@@ -79,6 +79,7 @@ class SheetPrinter:
         """Return for each asked item whether it is seen."""
         if not self._asked:
             return []
+        unlock(self._document)
         self._nothing = self._document.NumberFormats.addNew(_NOTHING, _LOCALE())
         items = [self._item_of(asked) for asked in self._asked]
         to_decide = [item for item in items if isinstance(item, Item)]

@@ -33,6 +33,7 @@ SEEN = ViewedDocument(
                 "kind": "sheets",
                 "sheets": [],
                 "active_sheet": "Data",
+                "null_date": "1899-12-30",
                 "perturbed": [],
                 "shown": [],
             }

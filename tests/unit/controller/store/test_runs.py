@@ -221,7 +221,14 @@ def test_equal_trees_are_stored_once_under_their_digest(tmp_path: Path) -> None:
 
 def test_equal_views_are_stored_once_under_their_digest(tmp_path: Path) -> None:
     folder = make_run(tmp_path)
-    row = {"version": VERSION, "kind": "sheets", "sheets": [], "perturbed": [], "shown": []}
+    row = {
+        "version": VERSION,
+        "kind": "sheets",
+        "sheets": [],
+        "null_date": "1899-12-30",
+        "perturbed": [],
+        "shown": [],
+    }
     views = [
         ViewedDocument(parse_view(json.dumps({**row, "active_sheet": name}).encode()), (b"page",))
         for name in ("Data", "Data", "Sums")
