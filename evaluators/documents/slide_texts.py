@@ -67,8 +67,9 @@ def shapes_with_lines(
 ) -> list[tuple[Shape, list[str]]]:
     """Return the shapes of a slide in which lines are seen, each with those lines.
 
-    A line that is seen belongs to the nearest shapes that have its text. If such a shape has the text
-    also as a part of another line, all of its occurrences must be seen.
+    A line that is seen belongs to the nearest shapes that have its text; to none if those that lie
+    upon each other there have it as a line and as a part of one, or are of different types. If such
+    a shape has the text also as a part of another line, all of its occurrences must be seen.
 
     Args:
         view: the machine.
@@ -147,8 +148,10 @@ def _shapes_seen(shapes: list[Shape], line: str, row: Shown) -> list[int]:
     ]
     places: dict[int, list[bool]] = {}
     for place in row.places:
-        for index in _nearest(shapes, having, place):
-            places.setdefault(index, []).append(place.is_seen)
+        nearest = _nearest(shapes, having, place)
+        kinds = {(shapes[index].type, line in lines_of(shapes[index])) for index in nearest}
+        for index in nearest:
+            places.setdefault(index, []).append(place.is_seen and len(kinds) == 1)
     return [
         index
         for index, flags in places.items()
