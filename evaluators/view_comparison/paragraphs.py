@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from evaluators.view_comparison.difference import (
     Difference,
     back_color,
+    compare,
     compare_characters,
     compare_colors,
     compare_fields,
@@ -41,14 +42,21 @@ def compare_formatting(
     yield from compare_fields(where, wanted, found, _LENGTHS, tolerances.position_mm)
     spacing = wanted.line_spacing, found.line_spacing
     yield from compare_numbers(f"{where}, line_spacing", *spacing, _SPACING_STEP)
-    tabs = [[tab.alignment for tab in paragraph.tabs] for paragraph in (wanted, found)]
-    if tabs[0] != tabs[1]:
-        yield Difference(f"{where}, tabs", shortened(tabs[0]), shortened(tabs[1]))
+    if "\t" in wanted.text + found.text:
+        yield from _compare_tabs(where, wanted, found, tolerances)
+    yield from _compare_runs(where, wanted, found, tolerances)
+
+
+def _compare_tabs(
+    where: str, wanted: ParagraphBase, found: ParagraphBase, tolerances: Tolerances
+) -> Iterator[Difference]:
+    """Compare tab stops, which count only in paragraphs with tabs."""
+    alignments = ([tab.alignment for tab in paragraph.tabs] for paragraph in (wanted, found))
+    yield from compare(f"{where}, tabs", *alignments)
     for one, other in zip(wanted.tabs, found.tabs, strict=False):
         yield from compare_fields(
             f"{where}, tab", one, other, ("position_mm",), tolerances.position_mm
         )
-    yield from _compare_runs(where, wanted, found, tolerances)
 
 
 def _compare_runs(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docx.shared import Pt, RGBColor
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     Make = Callable[[], bytes]
 
 DOCX, XLSX, PPTX, PDF = "~/a.docx", "~/a.xlsx", "~/a.pptx", "~/a.pdf"
+SAVED = Path(__file__).parents[2] / "golden/documents"
 ALL = ["text", "formatting", "structure", "look"]
 RED, WHITE = RGBColor.from_string("C00000"), RGBColor.from_string("FFFFFF")
 WHITE_ON_SLIDE = SlideColor.from_string("FFFFFF")  # type: ignore[no-untyped-call]
@@ -139,6 +141,11 @@ def in_book(make: Make) -> State:
 def in_deck(make: Make) -> State:
     """Return a state with a presentation and its reference."""
     return files(PPTX, make, deck, "a.pptx")
+
+
+def saved(name: str, reference: str) -> State:
+    """Return a state with documents that LibreOffice saved in two formats."""
+    return files(f"~/{name}", (SAVED / name).read_bytes, (SAVED / reference).read_bytes, reference)
 
 
 def only_reference(fixture: MachineFixture) -> None:
@@ -258,6 +265,27 @@ TABLES = (
                 "OpenDocument",
                 files("~/a.odt", odt, text, "a.docx"),
                 **{**_TEXT, "path": "~/a.odt"},
+            ),
+            another_way(
+                "saved as odt",
+                saved("report.odt", "report.docx"),
+                path="~/report.odt",
+                reference="report.docx",
+                aspects=ALL[:3],
+            ),
+            another_way(
+                "saved as ods",
+                saved("prices.ods", "prices.xlsx"),
+                path="~/prices.ods",
+                reference="prices.xlsx",
+                aspects=["text", "values", "formulas", "formatting"],
+            ),
+            another_way(
+                "saved as odp",
+                saved("talk.odp", "talk.pptx"),
+                path="~/talk.odp",
+                reference="talk.pptx",
+                aspects=ALL[:3],
             ),
             another_way("result calculated differently", in_book(partial(book, "=B1+B2")), **_BOOK),
             another_way("shapes in another order", in_deck(partial(deck, swap=True)), **_DECK),

@@ -276,3 +276,11 @@ def test_notes_backgrounds_and_missing_shapes() -> None:
     red = slide_view(shape("a"), background={"fill": "solid", "color": "#ff0000"})
     assert rows(slides, "formatting", one, red) == ["slide 1, background"]
     assert rows(slides, "formatting", one, slide_view()) == ["slide 1, shape 1"]
+
+
+def test_tab_stops_count_only_in_paragraphs_with_tabs() -> None:
+    stops = [{"position_mm": 40.0, "alignment": "left"}]
+    for text, differences in (("a b", []), ("a\tb", ["paragraph 1, tabs"])):
+        one = text_view(paragraph(run(text)))
+        other = text_view(paragraph(run(text), tabs=stops))
+        assert rows(texts, "formatting", one, other) == differences
