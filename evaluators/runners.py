@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from evaluators.bundle import Bundle
     from evaluators.catalogue import Vocabulary
     from evaluators.graph.outcome import Call, WaveRunner
+    from evaluators.rendering.keeping import OnRoleView, OnView
     from evaluators.schema import Tool
     from evaluators.session.answers import SessionView
     from foundation.clock import Clock
@@ -221,13 +222,18 @@ class SplitRunner:
 
 
 def machine_runner(
-    machine: Machine, vocabulary: Vocabulary, *, clock: Clock = SYSTEM_CLOCK
+    machine: Machine,
+    vocabulary: Vocabulary,
+    *,
+    on_view: OnView | None = None,
+    clock: Clock = SYSTEM_CLOCK,
 ) -> SplitRunner:
     """Create the runner of all evaluators that a check can name for a machine.
 
     Args:
         machine: a desktop or a phone.
         vocabulary: vocabulary with the evaluators.
+        on_view: receives the views of documents that evaluators ask for.
         clock: clock for the time limit of a wave.
     """
     known = vocabulary.evaluators.get(machine.info.kind, {})
@@ -239,7 +245,7 @@ def machine_runner(
     tools = {name: tool for name, tool in known.items() if tool.on in HOST_PLACES}
 
     def view(timeout_s: float) -> MachineView:
-        return MachineView(machine, timeout_s=timeout_s, clock=clock)
+        return MachineView(machine, timeout_s=timeout_s, on_view=on_view, clock=clock)
 
     outside = HostRunner(tools, view, folder=vocabulary.folder)
     return SplitRunner(inside, outside, tools, clock=clock)
@@ -273,6 +279,7 @@ def session_runner(
     machines: Mapping[str, Machine] | None = None,
     *,
     services: Mapping[str, Reachable] | None = None,
+    on_view: OnRoleView | None = None,
     folder: Path | None = None,
     clock: Clock = SYSTEM_CLOCK,
 ) -> HostRunner[CrossView]:
@@ -285,13 +292,19 @@ def session_runner(
         tools: evaluators by name.
         machines: machines by role, for evaluators that compare machines.
         services: resources that are reached over TCP, by role, for evaluators that ask them.
+        on_view: receives the views of documents that evaluators ask for.
         folder: folder of the suite.
         clock: clock for the time limit of a wave.
     """
 
     def view(timeout_s: float) -> CrossView:
         return CrossView(
-            session, machines or {}, services=services, timeout_s=timeout_s, clock=clock
+            session,
+            machines or {},
+            services=services,
+            timeout_s=timeout_s,
+            on_view=on_view,
+            clock=clock,
         )
 
     return HostRunner(tools, view, call=shared_processes.call, folder=folder)

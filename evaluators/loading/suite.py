@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from evaluators.model.task import Task
 
 _UNKNOWN_FUNCTION = re.compile(r"There is no (evaluator|action|setup)\b[^:]* called ")
+FIRST = "smoke"
+"""The suite that shows that an appliance works."""
 BUILTIN = Path(__file__).resolve().parents[1] / "suites"
 
 
@@ -63,8 +65,9 @@ class Suite:
 
 
 def list_suites(root: Path = BUILTIN) -> list[str]:
-    """Return the names of the suites that come with Mesocosm, sorted."""
-    return sorted(path.parent.name for path in root.glob(f"*/{INDEX}"))
+    """Return the names of the suites that come with Mesocosm: the first one, and the others sorted."""
+    names = {path.parent.name for path in root.glob(f"*/{INDEX}")}
+    return sorted(names, key=lambda name: (name != FIRST, name))
 
 
 def load_suite(

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 from evaluators.rendering.cache import ViewCache
 from evaluators.rendering.container import open_renderer
 from evaluators.rendering.errors import DocumentUnviewableError, RendererError
+from evaluators.rendering.image import require_renderer
 from evaluators.rendering.pool import RendererPool
 from evaluators.rendering.process import VIEW_TIMEOUT_S, RendererProcess
 from evaluators.rendering.views.any import ViewedDocument, parse_view
-from images.builder import find
 
 if TYPE_CHECKING:
     from evaluators.rendering.request import ViewRequest
@@ -105,7 +105,7 @@ def open_views(settings: Settings, *, size: int = 1) -> DocumentViews:
     Raises:
         ImageMissingError: the renderer's image is not built.
     """
-    image = find("renderer", settings)
+    image = require_renderer(settings)
     if image.tag is None:
         raise RendererError("The renderer's image has no tag.")
     start = partial(_start, image.tag, settings)
