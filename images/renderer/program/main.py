@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pypdfium2
 import uno
 
 from images.renderer.program import framing
@@ -83,6 +84,8 @@ def _answer(office: Office, header: dict[str, Any], parts: list[bytes]) -> bytes
         return _encode(_viewer_of(header["suffix"])(office, parts[0], header))
     except DocumentError as exc:
         return framing.encode({"error": str(exc)})
+    except pypdfium2.PdfiumError as exc:
+        return framing.encode({"error": f"pdfium: {exc}"})
     except (RecursionError, SystemError):
         # UNO raises SystemError if the limit is reached while it makes an exception.
         return framing.encode({"error": "It is nested too deeply."})
