@@ -20,7 +20,7 @@ from controller.specification.run import (
 )
 from evaluators.loading.suite import BUILTIN
 from evaluators.model.oracle import SetupStep, WaitFor
-from evaluators.model.suite_files import digest_files
+from evaluators.model.suite_files import digest_graph_files, digest_setup_files
 from evaluators.rendering.image import RENDERER
 from evaluators.source_digest import SourceDigester
 from foundation.clock import SYSTEM_CLOCK
@@ -160,7 +160,8 @@ def specify_task(task: Task, known: Vocabulary, digester: SourceDigester) -> Tas
         and (place := task.place_of(step.on))
         and (tool := (known.setups or {}).get(place, {}).get(step.do))
     }
-    files = digest_files(task.setup, task.roles, known)
+    files = digest_setup_files(task, known)
+    references = digest_graph_files(task, known)
     parts = task.model_dump(mode="json", by_alias=True)
     others = {name: value for name, value in parts.items() if name not in _KNOWN_PARTS}
     return TaskSpec(
@@ -168,7 +169,7 @@ def specify_task(task: Task, known: Vocabulary, digester: SourceDigester) -> Tas
         text=digest_json(task.instruction),
         machines=digest_json([parts["roles"], parts.get("egress", {})]),
         setup=digest_json([parts["setup"], setups, *([files] if files else [])]),
-        graph=digest_json([parts["graph"], others]),
+        graph=digest_json([parts["graph"], others, *([references] if references else [])]),
         limits=digest_json(parts["limits"]),
         evaluators=dict(sorted(evaluators.items())),
     )

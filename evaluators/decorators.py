@@ -25,6 +25,14 @@ MACHINE_PATH = "machine-path"
 MachinePath = Annotated[str, MACHINE_PATH]
 """Path on a machine; relative ones are reported when a suite is read."""
 
+SUITE_FILE = "suite-file"
+"""Mark of arguments that name a file or folder of the suite."""
+SuiteFile = Annotated[str, SUITE_FILE]
+"""Path of a file or folder, relative to the suite's folder; empty for none.
+
+The function gets an absolute path on the host, which no agent can change.
+"""
+
 
 class Mark(NamedTuple):
     """The mark of a function.

@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from evaluators.desktop.reading import tree_of as tree_of
     from evaluators.desktop.reading import words_of as words_of
     from evaluators.machine_view import MachineView as MachineView
-    from evaluators.model.suite_files import SuiteFile as SuiteFile
     from evaluators.phone.view import PhoneView as PhoneView
     from evaluators.rendering.request import CellItem as CellItem
     from evaluators.rendering.request import CellPlace as CellPlace

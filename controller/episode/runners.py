@@ -37,7 +37,14 @@ def make_runners(
     tools = vocabulary.evaluators[SESSION]
     services = find_services(environment.resources)
     runners: dict[str, WaveRunner] = {
-        SESSION: session_runner(state, tools, machines, services=services, on_view=on_view)
+        SESSION: session_runner(
+            state,
+            tools,
+            machines,
+            services=services,
+            on_view=on_view,
+            folder=vocabulary.folder,
+        )
     }
     return runners | {
         role: machine_runner(machine, vocabulary, on_view=of_role(on_view, role))

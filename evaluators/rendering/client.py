@@ -36,6 +36,9 @@ class DocumentViews:
         pool: its processes.
         cache: views that were made before.
         timeout_s: time limit of each view.
+
+    Attributes:
+        memory_peak_mib: memory of the renderer that made the last view, see `RendererProcess`.
     """
 
     def __init__(
@@ -49,6 +52,7 @@ class DocumentViews:
         self._pool = pool
         self._cache = cache
         self._timeout_s = timeout_s
+        self.memory_peak_mib: float | None = None
 
     def view(self, document: bytes, request: ViewRequest) -> ViewedDocument:
         """Return the view of a document.
@@ -71,6 +75,7 @@ class DocumentViews:
             with self._pool.renderer() as renderer:
                 asked = request.model_dump(mode="json")
                 parts = renderer.view(document, asked, self._timeout_s)
+                self.memory_peak_mib = renderer.memory_peak_mib
             viewed = _parse(parts)
             self._cache.put(key, parts)
             return viewed

@@ -62,6 +62,17 @@ class TextItem(_Model):
     page: int | None = Field(None, ge=0)
 
 
+class PartItem(_Model):
+    """A part of a text document, to decide in which of its paragraphs all text is seen.
+
+    Attributes:
+        part: the part.
+    """
+
+    kind: Literal["part"] = "part"
+    part: Literal["body", "table", "header", "footer"]
+
+
 class ObjectItem(_Model):
     """A shape or picture, to decide whether it is seen.
 
@@ -75,7 +86,9 @@ class ObjectItem(_Model):
     page: int = Field(0, ge=0)
 
 
-Item = Annotated[CellItem | SheetObjectItem | TextItem | ObjectItem, Field(discriminator="kind")]
+Item = Annotated[
+    CellItem | SheetObjectItem | TextItem | PartItem | ObjectItem, Field(discriminator="kind")
+]
 
 
 class Input(CellPlace):

@@ -34,7 +34,10 @@ def document_views() -> Iterator[str]:
         "What `MachineView.workbook`, `text_document`, `presentation`, `pdf` and `document` return, and what "
         "they can be asked for; [views of documents](views-of-documents.md) says what counts as seen.\n"
     )
-    for model in dict.fromkeys((*ASKED, *(model for view in VIEWS for model in _models(view)))):
+    models: list[type[BaseModel]] = list(ASKED)
+    for view in VIEWS:
+        models += _models(view)
+    for model in dict.fromkeys(models):
         yield f"### {model.__name__}\n"
         yield f"{_summary(model)}\n"
         yield from ("| field | type | meaning |", "|---|---|---|")

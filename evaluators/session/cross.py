@@ -246,7 +246,7 @@ def pictures_equal(
     """Return whether two picture files, on one machine or two, look the same.
 
     One of them may be scaled proportionally, or saved in another format; a changed word on a page
-    of text is a difference, if it can be read in both. Proves the state, not who caused it.
+    of text is a difference, if it can be read in both, and so is any part that looks different. Proves the state, not who caused it.
 
     Args:
         view: the session and its machines.
@@ -260,7 +260,9 @@ def pictures_equal(
         right_on: phone, right: /sdcard/Pictures/a.jpg}}``
     """
     first, second = view.machine(left_on).picture(left), view.machine(right_on).picture(right)
-    return first is not None and second is not None and is_same_picture(first, second)
+    return (
+        first is not None and second is not None and is_same_picture(first, second, everywhere=True)
+    )
 
 
 def _meet(left: Sequence[str], right: Sequence[str], way: ComparisonMethod) -> bool:

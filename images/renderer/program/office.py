@@ -119,6 +119,13 @@ class Office:
         document.storeToURL(path.as_uri(), properties(FilterName=filter_name, **data))
         return path
 
+    def dispatch(self, document: Any, command: str) -> None:  # noqa: ANN401 - UNO has no types
+        """Execute a command such as ``.uno:AcceptAllTrackedChanges`` on an open document."""
+        dispatcher = self._context.ServiceManager.createInstanceWithContext(
+            "com.sun.star.frame.DispatchHelper", self._context
+        )
+        dispatcher.executeDispatch(document.CurrentController.Frame, command, "", 0, ())
+
     def _load(self, url: str) -> Any:  # noqa: ANN401 - UNO has no types
         return self._desktop.loadComponentFromURL(
             url,

@@ -16,7 +16,15 @@ from images.renderer.program.pages import Box, encode_png, render_pages
 from images.renderer.program.sheet_drawn import background_of, read_boxes
 from images.renderer.program.sheet_objects import place_of, shapes_of
 from images.renderer.program.sheet_perturbation import find_cell, find_sheet, unlock
-from images.renderer.program.sheet_tiles import Tile, cell_at, cut, keep_heights, range_of
+from images.renderer.program.sheet_tiles import (
+    Tile,
+    cell_at,
+    cut,
+    extent_of,
+    fit_rows,
+    keep_heights,
+    range_of,
+)
 from images.renderer.program.visibility import Item, decide_items, undecided
 
 if TYPE_CHECKING:
@@ -29,6 +37,8 @@ if TYPE_CHECKING:
 _WIDTH_MM, _HEIGHT_MM = 300.0, 200.0
 _SLACK_MM = 250.0
 """What a tile's last row or column may have beyond its size."""
+MAX_TILES = 40
+"""Tiles of a whole workbook; 40 of 300 by 200 mm have about 13,000 cells of ordinary size."""
 _SPECK_MM = 0.5
 _EDGE_MM = 0.05
 """What a cell's box lacks at its end, so that those of neighbours do not overlap by rounding."""
@@ -80,6 +90,32 @@ class SheetPrinter:
         decided = decide_items(to_decide, self._pages, self._print)
         rows = iter([{**row, **more} for row, more in zip(decided, drawn, strict=True)])
         return [next(rows) if isinstance(item, Item) else item for item in items]
+
+    def print_all(self) -> None:
+        """Print all that the shown sheets have, in place of asked items.
+
+        Raises:
+            DocumentError: it takes more than `MAX_TILES` tiles.
+        """
+        for number in range(self._document.Sheets.Count):
+            sheet = self._document.Sheets.getByIndex(number)
+            if sheet.IsVisible:
+                self._cover(sheet)
+        self._set_pages()
+        self._pages = self._print() if self._tiles else []
+
+    def _cover(self, sheet: Any) -> None:  # noqa: ANN401 - UNO has no types
+        last_column, last_row = extent_of(sheet)
+        fit_rows(sheet, last_row, MAX_TILES)
+        row = 0
+        while row <= last_row:
+            below, column = row, 0
+            while column <= last_column:
+                tile = self._tile_of(sheet, column, row)
+                if len(self._tiles) > MAX_TILES:
+                    raise DocumentError(f"Its sheets take more than {MAX_TILES} pages.")
+                column, below = max(column, tile.last_column) + 1, max(row, tile.last_row)
+            row = below + 1
 
     def encoded_pages(self) -> list[bytes]:
         """Return the tiles before anything was removed, as PNG."""

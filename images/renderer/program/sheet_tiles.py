@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import uno
+
+from images.renderer.program.sheet_objects import shapes_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -73,3 +77,36 @@ def range_of(sheet: Any, tile: Tile) -> Any:  # noqa: ANN401 - UNO has no types
     return sheet.getCellRangeByPosition(
         tile.first_column, tile.first_row, tile.last_column, tile.last_row
     ).RangeAddress
+
+
+def extent_of(sheet: Any) -> tuple[int, int]:  # noqa: ANN401 - UNO has no types
+    """Return the last column and row that have cells, formats or objects."""
+    cursor = sheet.createCursor()
+    cursor.gotoEndOfUsedArea(False)
+    used = cursor.RangeAddress
+    ends = [(used.EndColumn, used.EndRow)]
+    for shape in shapes_of(sheet.DrawPage):
+        corner = uno.createUnoStruct(
+            "com.sun.star.awt.Point",
+            shape.Position.X + shape.Size.Width,
+            shape.Position.Y + shape.Size.Height,
+        )
+        ends.append(cell_at(sheet, corner))
+    return max(column for column, _ in ends), max(row for _, row in ends)
+
+
+def fit_rows(sheet: Any, last_row: int, tiles: int) -> None:  # noqa: ANN401 - UNO has no types
+    """Give rows without a height of their own the one that LibreOffice gives them when it edits them.
+
+    Files of other programs have a default height, which the first edit in LibreOffice replaces.
+
+    Args:
+        sheet: the sheet.
+        last_row: its last row with content.
+        tiles: number of tiles that are printed at most.
+    """
+    rows = sheet.Rows
+    for number in range(min(last_row + 1, tiles * _MOST_LINES)):
+        row = rows.getByIndex(number)
+        if row.OptimalHeight and row.IsVisible:
+            row.OptimalHeight = True

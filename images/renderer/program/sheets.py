@@ -48,6 +48,8 @@ def view_sheets(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
     }
     printer = SheetPrinter(office, document, request["shown"])
     view["shown"] = printer.decide()
+    if request["pages"] and not request["shown"]:
+        printer.print_all()
     return Reply(view, printer.encoded_pages() if request["pages"] else [])
 
 
