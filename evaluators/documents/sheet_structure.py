@@ -11,6 +11,7 @@ from pydantic import Field
 
 from evaluators.decorators import MachinePath, evaluator
 from evaluators.sheets.places import (
+    RANGE_PATTERN,
     cells_in,
     column_letters,
     column_number,
