@@ -248,6 +248,14 @@ TABLES = (
                 ),
                 **_ANN,
             ),
+            another_way(
+                "partly a link",
+                at(
+                    PATH,
+                    odt('<text:p>Dear <text:a xlink:href="http://a.test/">Ann</text:a>,</text:p>'),
+                ),
+                **_ANN,
+            ),
             *saved_cases(_ANN),
             *file_cases(_letter, _ANN),
         ),
