@@ -305,7 +305,7 @@ TABLES = (
             near_miss("typed number", at(PATH, docx("1. Milk")), **_LABEL),
             near_miss("no list, for any label", at(PATH, docx("Milk")), **{**_LABEL, "label": "*"}),
             near_miss("bullet", at(PATH, docx(_listed("Milk", style="List Bullet"))), **_LABEL),
-            near_miss("second", at(PATH, docx(_listed("Tea", "Milk"))), **_LABEL),
+            near_miss("second in the list", at(PATH, docx(_listed("Tea", "Milk"))), **_LABEL),
             *forged_cases(_listed("Milk"), "Milk", _LABEL, "white", "hidden"),
             *saved_cases(_LABEL),
             *file_cases(docx(_listed("Milk")), _LABEL),
