@@ -22,7 +22,7 @@ class CellPlace(_Model):
     """A cell of a workbook.
 
     Attributes:
-        sheet: name of its sheet.
+        sheet: name of its sheet; empty for the first shown one.
         cell: such as ``B3``.
     """
 
@@ -40,7 +40,7 @@ class SheetObjectItem(_Model):
     """A chart or picture on a sheet, to decide whether it is seen.
 
     Attributes:
-        sheet: name of its sheet.
+        sheet: name of its sheet; empty for the first shown one.
         name: its name, as in the view.
     """
 
@@ -92,24 +92,31 @@ Item = Annotated[
 
 
 class Input(CellPlace):
-    """A cell that is given another value.
+    """A cell that is given another value or formula.
 
     Attributes:
-        value: the value.
+        value: the value; None empties the cell.
+        formula: a formula in its place, as in the view, in braces if it is an array formula.
     """
 
-    value: float | str
+    value: float | str | None = None
+    formula: Annotated[str, Field(max_length=10_000)] = ""
 
 
 class Perturbation(_Model):
     """Inputs to change together, and cells whose results are asked for.
 
     Attributes:
+        typed: what happens to all cells without formulas, in all sheets, before the inputs change:
+            they stay, are emptied, get other numbers and texts, or are all filled with `filling`.
+        filling: value for all typed cells.
         inputs: cells and their new values.
         results: cells to read after recalculation.
     """
 
-    inputs: tuple[Input, ...] = Field(min_length=1, max_length=MAX_ITEMS)
+    typed: Literal["kept", "emptied", "changed", "filled"] = "kept"
+    filling: float | str = ""
+    inputs: tuple[Input, ...] = Field((), max_length=MAX_ITEMS)
     results: tuple[CellPlace, ...] = Field(min_length=1, max_length=MAX_ITEMS)
 
 

@@ -193,6 +193,7 @@ def test_a_presentation(views: DocumentViews) -> None:
     slide.background.fill.solid()
     slide.background.fill.fore_color.rgb = SlideColor(0, 255, 0)  # type: ignore[no-untyped-call]
     slide.notes_slide.notes_text_frame.text = "My notes"
+    slide.placeholders[1].text_frame.paragraphs[0].level = 1
     slide.shapes.add_textbox(Cm(60), Cm(2), Cm(5), Cm(2)).text_frame.text = "beside the slide"
     slide.shapes.add_textbox(Cm(2), Cm(15), Cm(5), Cm(2)).text_frame.text = "below a shape"
     slide.shapes.add_shape(1, Cm(1), Cm(14), Cm(9), Cm(4))
@@ -213,11 +214,31 @@ def test_a_presentation(views: DocumentViews) -> None:
     shape = first.shapes[0]
     assert shape.paragraphs[0].runs[0].is_bold
     assert shape.paragraphs[0].text == "The title"
+    lists = [(row.list, row.level) for drawn in first.shapes[:2] for row in drawn.paragraphs]
+    assert lists == [("", 0), ("bullet", 1)]
     assert first.shapes[2].left_mm == pytest.approx(600, abs=15)
     assert [row.is_shown for row in viewed.view.shown] == [True, True, False]
     assert len(viewed.pages) == 1
     texts = ("The title", "Body words", "beside the slide", "below a shape", "On a hidden slide")
     assert shown_texts(views, out.getvalue(), "pptx", *texts) == ["The title", "Body words"]
+
+
+def test_a_text_of_a_slide_that_stands_at_several_places(views: DocumentViews) -> None:
+    deck = pptx.Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[6])
+    cells = slide.shapes.add_table(1, 2, Cm(2), Cm(2), Cm(10), Cm(2)).table
+    cells.cell(0, 0).text, cells.cell(0, 1).text = "first", "twofold"
+    white = slide.shapes.add_textbox(Cm(2), Cm(10), Cm(9), Cm(2)).text_frame
+    white.text = "twofold"
+    white.paragraphs[0].runs[0].font.color.rgb = SlideColor(255, 255, 255)  # type: ignore[no-untyped-call]
+    out = io.BytesIO()
+    deck.save(out)
+    items = (TextItem(text="twofold", page=0),)
+    viewed = views.view(out.getvalue(), ViewRequest(suffix="pptx", shown=items)).view
+    assert isinstance(viewed, SlidesView)
+    assert [row.text for row in viewed.slides[0].shapes[0].paragraphs] == ["first", "twofold"]
+    places = [(round(place.top_mm, -1), place.is_seen) for place in viewed.shown[0].places]
+    assert sorted(places) == [(20, True), (100, False)]
 
 
 CONTENT = b"""BT /F 14 Tf 20 170 Td (plain words) Tj ET
@@ -248,6 +269,20 @@ def test_a_pdf_and_its_fields(views: DocumentViews) -> None:
     assert fields == [("open", "Alice", "text"), ("layered", "Bob", "text")]
     assert [row.is_shown for row in viewed.view.shown] == [True, False, False]
     assert "layer" in viewed.view.shown[1].reason
+
+
+def test_a_field_that_shows_another_value(views: DocumentViews) -> None:
+    stale = pdf_file(CONTENT).replace(b"/V(Alice)", b"/V(Carol)")
+    viewed = view(views, stale, "pdf", 0).view
+    assert isinstance(viewed, PdfView)
+    assert (viewed.fields[0].value, viewed.shown[0].drawn) == ("Carol", "Alice")
+
+
+def test_texts_of_a_pdf_are_whole_words(views: DocumentViews) -> None:
+    assert shown_texts(views, pdf_file(CONTENT), "pdf", "plain", "plai", "words") == [
+        "plain",
+        "words",
+    ]
 
 
 def test_a_picture_is_viewed_as_it_is_displayed(views: DocumentViews) -> None:

@@ -39,6 +39,7 @@ class DrawnTexts:
 
     Args:
         path: the PDF.
+        is_whole_word: whether texts begin and end with whole words.
 
     Attributes:
         page_count: number of its pages, at most `MAX_PAGES`.
@@ -47,7 +48,8 @@ class DrawnTexts:
         DocumentError: it is no PDF.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, is_whole_word: bool = False) -> None:
+        self._is_whole_word = is_whole_word
         try:
             self._pdf = pypdfium2.PdfDocument(path)
             if self._pdf.get_formtype():
@@ -174,7 +176,9 @@ class DrawnTexts:
         return self._contents[number]
 
     def _search(self, number: int, text: str) -> list[tuple[int, int]]:
-        searcher = self._content(number).search(text, match_case=True)
+        searcher = self._content(number).search(
+            text, match_case=True, match_whole_word=self._is_whole_word
+        )
         hits: list[tuple[int, int]] = []
         while len(hits) < MAX_OCCURRENCES and (hit := searcher.get_next()):
             hits.append(hit)

@@ -84,17 +84,18 @@ class Office:
             if document is not None:
                 document.close(True)
 
-    def open(self, data: bytes, suffix: str) -> Any:  # noqa: ANN401 - UNO has no types
+    def open(self, data: bytes, suffix: str, name: str = "document") -> Any:  # noqa: ANN401
         """Open a document, with macros and links off.
 
         Args:
             data: the file.
             suffix: its suffix, such as ``ods``; only letters and digits.
+            name: name of the file, without suffix.
 
         Raises:
             DocumentError: LibreOffice cannot open it.
         """
-        document = self._load(self.write(f"document.{suffix}", data).as_uri())
+        document = self._load(self.write(f"{name}.{suffix}", data).as_uri())
         if document is None:
             raise DocumentError("LibreOffice cannot open the file.")
         return document
