@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evaluators.pictures import Picture
+    from evaluators.rendering.keeping import OnView
     from evaluators.rendering.request import Item, Perturbation
     from evaluators.rendering.source import ViewSource
     from evaluators.rendering.views.any import ViewedDocument
@@ -68,6 +69,7 @@ class MachineView:
         machine: the machine.
         timeout_s: total time limit of all reads through this view.
         views: source of views of documents; by default the one of the process.
+        on_view: called with the path and view of each document that an evaluator asked for.
         clock: clock for the time limit.
     """
 
@@ -77,10 +79,12 @@ class MachineView:
         *,
         timeout_s: float,
         views: ViewSource | None = None,
+        on_view: OnView | None = None,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._machine = machine
         self._views = views
+        self._on_view = on_view
         self._deadline_s = clock.monotonic_s() + timeout_s
         self._home = machine.info.home
         self._files: dict[str, bytes | None] = {}
@@ -178,7 +182,10 @@ class MachineView:
             EvaluationError: the renderer failed, also on a document that LibreOffice saved.
         """
         data = self.fetch(path)
-        return None if not data else self.view_of(data, path, **asked)
+        viewed = self.view_of(data, path, **asked) if data else None
+        if viewed is not None and self._on_view is not None:
+            self._on_view(path, viewed)
+        return viewed
 
     def view_of(self, document: bytes, path: str, **asked: object) -> ViewedDocument | None:
         """Return the view of a document that is not on the machine; as `document`."""

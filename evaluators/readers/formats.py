@@ -7,21 +7,19 @@ from typing import Any
 
 from evaluators.readers import odf, ooxml, pdf
 from evaluators.readers.archive import OOXML_MARK, check_archive
-from evaluators.readers.model import Deck, Pdf, TextDocument, Workbook
+from evaluators.readers.model import Deck, Pdf, Workbook
 
-KINDS: dict[str, type] = {"text": TextDocument, "workbook": Workbook, "deck": Deck, "pdf": Pdf}
+KINDS: dict[str, type] = {"workbook": Workbook, "deck": Deck, "pdf": Pdf}
 """Class of a reader's result, by kind of document."""
 
 Read = Callable[[bytes, Mapping[str, bytes]], Any]
 """Function that reads a file with a checked archive, given the file and its parts."""
 
 _OPENDOCUMENT: dict[str, Read] = {
-    "text": odf.read_odt,
     "workbook": odf.read_ods,
     "deck": odf.read_odp,
 }
 _OOXML: dict[str, Read] = {
-    "text": ooxml.read_docx,
     "workbook": ooxml.read_xlsx,
     "deck": ooxml.read_pptx,
 }

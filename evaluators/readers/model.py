@@ -46,21 +46,6 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True)
-class TextDocument:
-    """A text document.
-
-    Attributes:
-        paragraphs: paragraphs of the body in order, without those in tables.
-        tables: tables as rows of the texts of cells.
-        pictures: files of the visible pictures in the body, Base64, in order.
-    """
-
-    paragraphs: tuple[Paragraph, ...] = ()
-    tables: tuple[tuple[tuple[str, ...], ...], ...] = ()
-    pictures: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Cell:
     """A non-empty cell.
 

@@ -21,7 +21,6 @@ from evaluators.readers.model import (
     Shape,
     Sheet,
     Slide,
-    TextDocument,
     Workbook,
 )
 from evaluators.readers.odf_look import Look, attribute, is_seen_side, length_mm, own_look
@@ -48,22 +47,6 @@ _ASIDE = {"table:table", "draw:frame", "text:note", "text:tracked-changes", "off
 _UNSEEN = {"note", "annotation", "frame", "number", "ruby-text", "script", "tracked-changes"}
 """Elements of a paragraph whose text does not belong to it; programs regenerate ``number``."""
 _CHARTS = {"chart:circle": "pie"}
-
-
-def read_odt(data: bytes, parts: Mapping[str, bytes]) -> TextDocument:
-    """Read a text document.
-
-    Raises:
-        Exception: odfpy may raise any exception for a malformed file.
-        ValueError: a table has more than 200 000 cells.
-    """
-    document = _Document(data, parts, "text")
-    body = document.file.text
-    paragraphs = tuple(
-        document.paragraph(node) for node in _within(body, {"text:p", "text:h"}, _ASIDE)
-    )
-    tables = tuple(document.table(table) for table in _within(body, {"table:table"}, set()))
-    return TextDocument(paragraphs, tables, document.pictures(body))
 
 
 def read_ods(data: bytes, parts: Mapping[str, bytes]) -> Workbook:

@@ -1,4 +1,4 @@
-"""Read .docx, .xlsx and .pptx with python-docx, openpyxl and python-pptx.
+"""Read .xlsx and .pptx with openpyxl and python-pptx.
 
 Their archives and XML must have been checked with `check_archive`.
 """
@@ -12,10 +12,6 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from evaluators.readers.docx_picture import read_pictures
-from evaluators.readers.docx_table import read_tables
-from evaluators.readers.docx_text import read_paragraphs
-from evaluators.readers.docx_tree import reduce_body
 from evaluators.readers.model import (
     HIDDEN_PANE,
     Cell,
@@ -24,7 +20,6 @@ from evaluators.readers.model import (
     Shape,
     Sheet,
     Slide,
-    TextDocument,
     Workbook,
 )
 from evaluators.readers.pptx_shape import is_whole, shapes_of
@@ -53,23 +48,6 @@ _CHARTS = {
     "AreaChart": "area",
     "AreaChart3D": "area",
 }
-
-
-def read_docx(data: bytes, _parts: Mapping[str, bytes]) -> TextDocument:
-    """Read the visible text of a Word document; tracked changes count as accepted.
-
-    Raises:
-        Exception: python-docx may raise any exception for a malformed file.
-    """
-    import docx  # noqa: PLC0415 - only in the reader's process
-
-    document = docx.Document(io.BytesIO(data))
-    reduce_body(document.element.body)
-    return TextDocument(
-        read_paragraphs(document),
-        read_tables(document),
-        tuple(base64.b64encode(blob).decode() for blob in read_pictures(document)),
-    )
 
 
 def read_xlsx(data: bytes, parts: Mapping[str, bytes]) -> Workbook:

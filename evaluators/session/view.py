@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from evaluators.machine_view import MachineView
 from evaluators.phone.view import PhoneView
+from evaluators.rendering.keeping import of_role
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import EvaluationError, GuestCallError, UnknownNameError
 from provisioning.resource import PHONE
@@ -13,6 +14,7 @@ from provisioning.resource import PHONE
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from evaluators.rendering.keeping import OnRoleView
     from evaluators.rendering.source import ViewSource
     from evaluators.session.answers import SessionView
     from foundation.clock import Clock
@@ -41,6 +43,7 @@ class CrossView:
         timeout_s: total time limit of all reads through this view.
         clock: clock for the time limit.
         views: source of views of documents; by default the one of the process.
+        on_view: called with role, path and view of each document that an evaluator asked for.
     """
 
     def __init__(
@@ -52,9 +55,11 @@ class CrossView:
         timeout_s: float,
         clock: Clock = SYSTEM_CLOCK,
         views: ViewSource | None = None,
+        on_view: OnRoleView | None = None,
     ) -> None:
         self._session = session
         self._documents = views
+        self._on_view = on_view
         self._machines = machines
         self._services = services or {}
         self._timeout_s = timeout_s
@@ -83,6 +88,7 @@ class CrossView:
                 self._find(role),
                 timeout_s=self._timeout_s,
                 views=self._documents,
+                on_view=of_role(self._on_view, role),
                 clock=self._clock,
             )
         return self._views[role]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evaluators.model.suite_files import located
 from evaluators.rendering.errors import DocumentUnviewableError
 from evaluators.schema import describe
 from evaluators.testing.case import PAIRED, CaseKind
@@ -63,7 +64,8 @@ class PreparedCase:
         """
         tool = describe(self.table.evaluator)
         try:
-            checked = tool.check(self.fixture.arguments(self.case.args if args is None else args))
+            known = self.fixture.arguments(self.case.args if args is None else args)
+            checked = tool.check(located(tool, known, self.fixture.suite_folder))
             met: object = self.table.evaluator(self.fixture.subject(), **checked)
         except DocumentUnviewableError as exc:
             return Evaluation(met=False, reason=str(exc))

@@ -9,13 +9,15 @@ import docx
 import pptx
 import pytest
 from docx.enum.text import WD_ALIGN_PARAGRAPH, WD_BREAK
+from docx.oxml import OxmlElement, parse_xml
+from docx.oxml.ns import nsdecls, qn
 from docx.shared import Mm, Pt, RGBColor
 from PIL import Image
 from pptx.dml.color import RGBColor as SlideColor
 from pptx.util import Cm
 
 from evaluators.rendering.errors import DocumentUnviewableError
-from evaluators.rendering.request import ObjectItem, TextItem, ViewRequest
+from evaluators.rendering.request import ObjectItem, PartItem, TextItem, ViewRequest
 from evaluators.rendering.views.pdf import PdfView
 from evaluators.rendering.views.picture import PictureView
 from evaluators.rendering.views.slides import SlidesView
@@ -105,6 +107,69 @@ def test_texts_of_a_text_document_that_are_not_seen(views: DocumentViews) -> Non
     names = ("plain", "white", "tiny", "hidden", "left", "foot", "absent")
     seen = shown_texts(views, out.getvalue(), "docx", *(f"{name} words" for name in names))
     assert seen == ["plain words", "foot words"]
+
+
+def test_the_same_text_is_decided_in_each_paragraph(views: DocumentViews) -> None:
+    document = docx.Document()
+    document.add_heading("Offer", 2)
+    document.add_paragraph().add_run("Offer").font.color.rgb = RGBColor(255, 255, 255)
+    document.add_paragraph().add_run("an Offer in capitals").font.all_caps = True
+    document.add_paragraph("another Offer").paragraph_format.left_indent = Mm(-400)
+    cell = document.add_table(1, 2).cell(0, 1)
+    cell.text = "last Offer"
+    document.sections[0].header.paragraphs[0].text = "head"
+    out = io.BytesIO()
+    document.save(out)
+    items = (TextItem(text="Offer"), PartItem(part="body"), PartItem(part="header"))
+    view = views.view(out.getvalue(), ViewRequest(suffix="docx", shown=items)).view
+    assert isinstance(view, TextView)
+    parts = [(row.part, row.level) for row in view.paragraphs]
+    assert parts == [
+        ("body", 2),
+        *[("body", 0)] * 3,
+        *[("table", 0)] * 2,
+        ("body", 0),
+        ("header", 0),
+    ]
+    text, body, header = view.shown
+    assert (text.paragraphs, body.paragraphs, header.paragraphs) == ((0, 2, 5), (0, 2), (7,))
+
+
+def test_tracked_changes_are_accepted(views: DocumentViews) -> None:
+    document = docx.Document()
+    tracked = 'w:id="7" w:author="Ann" w:date="2026-11-21T10:00:00Z"'
+    for kind, name in (("ins", "w:t"), ("del", "w:delText")):
+        run = f"<w:r><{name}>{kind}</{name}></w:r>"
+        change = parse_xml(f"<w:{kind} {nsdecls('w')} {tracked}>{run}</w:{kind}>")
+        document.add_paragraph()._p.append(change)
+    out = io.BytesIO()
+    document.save(out)
+    view = views.view(out.getvalue(), ViewRequest(suffix="docx")).view
+    assert isinstance(view, TextView)
+    assert "".join(row.text for row in view.paragraphs) == "ins"
+
+
+def test_cells_have_their_columns_and_fields_their_kinds(views: DocumentViews) -> None:
+    document = docx.Document()
+    grid = document.add_table(2, 3)
+    grid.cell(0, 0).merge(grid.cell(0, 1)).text = "wide"
+    grid.cell(0, 2).text = "right"
+    run = document.sections[0].footer.paragraphs[0].add_run()
+    for kind in ("begin", "", "end"):
+        element = OxmlElement("w:fldChar" if kind else "w:instrText")
+        if kind:
+            element.set(qn("w:fldCharType"), kind)
+        else:
+            element.text = "PAGE"
+        run._r.append(element)
+    out = io.BytesIO()
+    document.save(out)
+    view = views.view(out.getvalue(), ViewRequest(suffix="docx")).view
+    assert isinstance(view, TextView)
+    cells = [(row.text, row.row, row.column) for row in view.tables[0].cells if row.text]
+    assert cells == [("wide", 1, 1), ("right", 1, 3)]
+    (number,) = (row for row in view.paragraphs if row.part == "footer")
+    assert [(row.text, row.field) for row in number.runs] == [("1", "PageNumber")]
 
 
 def test_a_text_of_several_lines_is_seen(views: DocumentViews) -> None:

@@ -52,7 +52,10 @@ class Shown(ViewModel):
         contrast: largest change of a colour channel, 0 to 255.
         page: number of its page in the pictures, from 0; None if it is on none.
         drawn: text that is drawn in its place, as far as it is known.
+        background: of cells, the colour ``#rrggbb`` of most of their area, by whatever it is drawn.
         places: where it is, as far as that is known: of a text, each line of each occurrence.
+        paragraphs: in text documents, numbers of the view's paragraphs in which the asked text is
+            seen wherever it occurs; empty if it is in none, such as a text in a frame.
     """
 
     is_found: bool
@@ -64,7 +67,9 @@ class Shown(ViewModel):
     contrast: int
     page: int | None
     drawn: str
+    background: str | None = None
     places: tuple[Place, ...] = ()
+    paragraphs: tuple[int, ...] = ()
 
 
 class CharacterFormat(ViewModel):

@@ -19,15 +19,12 @@ _FLOAT = "a measured similarity is never exactly at the limit"
 _LATER = "it raises one step later, and the node is inconclusive anyway"
 _FOLDED = "case is folded there, and the X never matches"
 _PINNED = "no evaluator reads it; test_phone_view.py tests it"
-_UNREAD = "no built-in evaluator reads it; test_readers.py tests it for evaluators of suites"
-_OPAQUE = "an opacity above 1 is opaque"
 _MEASURED = "a recognised position is not exact to the px"
 _ATTRIBUTED = "it changes only to whom the error is attributed; see test_attribution.py"
 _STRICT = "both always have the same length"
 _LOCKED = "a lock belongs to a different process; test_database.py tests it"
 _OF_ROOT = "cases have one user and one host; test_reading.py tests it"
 _GROUPED = "test_programs.py tests control groups and code of root's services"
-_EITHER = "an operator either displays text or paints"
 _BYTES_OF_ERRORS = "it affects only bytes that no program prints there"
 
 EQUIVALENT: dict[str, str] = {
@@ -44,12 +41,7 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.session.view.CrossView.gsetting: *: ' ' -> *": "text of an error message",
     "evaluators.session.view.CrossView.gsetting: *: '\\'\"' -> *": "an unquoted value never starts and ends with X",
     # documents
-    "evaluators.documents.text.document_text_styled: * letters.rfind(text)": "it occurs only once",
     "evaluators.documents.text.document_text_coloured: *: '#' -> '#XX'": _FOLDED,
-    "evaluators.documents.spreadsheets._calculator: *: '' -> 'XX'": _NOTHING,
-    "evaluators.formulas.equality._plain: *: '' -> 'XX'": _SAME,
-    "evaluators.documents.spreadsheets._range: *: '!' -> '!XX'": _SAME,
-    "evaluators.documents.spreadsheets.cell_filled: *: '#' -> '#XX'": _FOLDED,
     "evaluators.documents.images._original: * raise *": _LATER,
     "evaluators.documents.images.*: True -> False": _STRICT,
     "evaluators.documents.images.image_turned: *: '' -> 'XX'": "any name that is not a rotation works",
@@ -72,7 +64,6 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.desktop.programs._is_frozen: *": _GROUPED,
     "evaluators.desktop.programs._may_run_other_code: *name.startswith(_LENT)*": _GROUPED,
     "evaluators.desktop.programs.shares_users: *: False -> True": "an ended process runs no code, which is checked before",
-    "evaluators.readers.docx_text._HIGHLIGHTS: *: 'white' -> *": "the paper is also white",
     "evaluators.desktop.*._TIMEOUT_S: *": _BOUND,
     "evaluators.desktop.*: os.close(fd) -> pass": _CLOSED,
     "evaluators.desktop.*: '' -> 'XX'": _NOTHING,
@@ -110,71 +101,6 @@ EQUIVALENT: dict[str, str] = {
     "evaluators.desktop.urls._port: *9*": _BOUND,
     # desktop entries
     "evaluators.desktop.entries._places: *: '-/' -> '-/XX'": "no entry has that name",
-    # PDFs
-    "evaluators.readers.visibility.is_visible: *: True -> False": _STRICT,
-    # office documents
-    "evaluators.readers.odf._Document.look: *: 32 -> 33": _BOUND,
-    "evaluators.readers.odf._Document.look: * break -> continue": "a missing item stays missing",
-    "evaluators.readers.odf._Document._shown_name: *": _UNREAD,
-    "evaluators.readers.odf._Document._paper: *: True -> False": _STRICT,
-    "evaluators.readers.odf._Document.charts: *: './' -> *": _FOLDED,
-    "evaluators.readers.odf._Document.charts: *: '/' -> *": _FOLDED,
-    "evaluators.readers.odf._Document._page_size: *: 0 -> 1": "no slide is one millimetre wide",
-    "evaluators.readers.odf._Document._page_size: *: 1.0 -> 2.0": "any height works for an item without one",
-    "evaluators.readers.odf._Document._shape: * text -> not text": _UNREAD,
-    "evaluators.readers.odf._Document._shape: *: 'other' -> *": _UNREAD,
-    "evaluators.readers.odf._Document._shape: *: '' -> 'XX'": _UNREAD,
-    "evaluators.readers.odf._split: *: '' -> 'XX'": "neither value is a number",
-    "evaluators.readers.odf._cell: *: '' -> 'XX'": "neither value is a colour",
-    "evaluators.readers.odf._cell: line * 'time' -> *": "neither a time nor its text is recalculated",
-    "evaluators.readers.odf._reference: *: '' -> 'XX'": "no sheet has that name",
-    "evaluators.readers.odf._chart: *: '' -> 'XX'": _NOTHING,
-    "evaluators.readers.odf._run: *: '' -> 'XX'": "neither value is a colour",
-    "evaluators.readers.visibility.is_faint: * <= *": _SHARES,
-    "evaluators.readers.visibility.is_faint: *: 255 -> *": _SHARES,
-    "evaluators.readers.odf_look.Look.is_legible: * > -size / 2 *": _SHARES,
-    "evaluators.readers.odf_look.Look.is_legible: *: 0.0 -> 1.0": "one millimetre between letters hides none",
-    "evaluators.readers.odf_look.Look.is_legible: *: 1.0 -> 2.0": "the line height equals the letter height at most; "
-    + _OPAQUE,
-    "evaluators.readers.odf_look.Look.is_legible: *: '' -> 'XX'": "neither value is a colour",
-    "evaluators.readers.odf_look._text_look: *: '#' -> '#XX'": _FOLDED,
-    "evaluators.readers.odf_look._text_look: *: '' -> 'XX'": "neither value is a colour",
-    "evaluators.readers.odf_text.load_document: * setattr(OpenDocument, name, original) *": _CLOSED,
-    "evaluators.readers.odf_text.Characters.__init__: *: True -> False": "white space there is ignored",
-    "evaluators.readers.docx_table._rows: *: True -> False": _STRICT,
-    "evaluators.readers.docx_table._style_shades: *: '' -> 'XX'": "neither value is a colour",
-    "evaluators.readers.odf_look._opacity: *: 1.0 -> 2.0": _OPAQUE,
-    "evaluators.readers.ooxml.read_xlsx: *: b'' -> b'XX'": "neither value draws anything",
-    "evaluators.readers.ooxml.read_xlsx: * left < 0 *": _BOUND,
-    "evaluators.readers.ooxml.read_xlsx: *: 0 -> 1": _BOUND,
-    "evaluators.readers.ooxml._check_merges: * start_column is None or *": _LATER,
-    "evaluators.readers.ooxml._check_merges: * raise ValueError('a merged range has no corners') *": _LATER,
-    "evaluators.readers.ooxml._xlsx_cell: *: '' -> 'XX'": "neither value is a colour or a formula",
-    "evaluators.readers.ooxml._xlsx_chart: *: 'bar' -> *": "every bar chart has a direction",
-    "evaluators.readers.ooxml._xlsx_chart: *: '' -> 'XX'": "neither value is a range",
-    "evaluators.readers.ooxml._rich_text: *: '' -> 'XX'": _NOTHING,
-    "evaluators.readers.ooxml.read_pptx: *: 1 -> 2": "every presentation has a size",
-    "evaluators.readers.ooxml._pptx_shape: *: '' -> 'XX'": _NOTHING,
-    "evaluators.readers.ooxml._pptx_shape: * _has_text(shape) -> not *": _UNREAD,
-    "evaluators.readers.ooxml._pptx_shape: *: 'other' -> *": _UNREAD,
-    "evaluators.readers.ooxml._pptx_notes: *: '' -> 'XX'": _NOTHING,
-    "evaluators.readers.docx_text._HIGHLIGHTS: *: 'ffffff' -> *": "the paper is also white",
-    "evaluators.readers.docx_text.read_paragraph: *: '' -> 'XX'": _UNREAD,
-    "evaluators.readers.docx_text.read_paragraph: *style is not None -> *": _UNREAD,
-    "evaluators.readers.docx_text._SYMBOL: *": "no case expects text that cannot be read",
-    "evaluators.readers.docx_text._USUAL_PT: *": "documents declare their font size",
-    "evaluators.readers.docx_text._runs_leftwards: *: '1' -> '1XX'": "both values mean yes",
-    "evaluators.readers.docx_text._BODY_LEVEL: *": "no case expects a heading level above nine",
-    "evaluators.readers.docx_text._level: *: '' -> 'XX'": "no heading has that name",
-    "evaluators.readers.docx_text._read_run: *: '' -> 'XX'": "neither value is a colour",
-    "evaluators.readers.docx_text._read_run: *: '%' -> *": _FOLDED,
-    "evaluators.readers.archive.check_archive: *: 1 -> 2": _ONE_MORE,
-    "evaluators.readers.archive.check_archive: * left < 0 *": _BOUND,
-    "evaluators.readers.archive.check_archive: *: 0 -> 1": _BOUND,
-    "evaluators.readers.archive.check_archive: * raise ValueError(f'not a readable *": _LATER,
-    "evaluators.readers.docx_picture._is_large_in_groups: *picture is None and*": "VML is never in such a group",
-    "evaluators.readers.docx_picture._is_large_in_groups: *: False -> True": _STRICT,
-    "evaluators.readers.docx_picture._extent: *: 0 -> 1": "each extent has both sides",
     # phone
     "evaluators.phone.alerts.*: '' -> 'XX'": _NOTHING,
     "evaluators.phone.hierarchy._BOUNDS: *": _PINNED,
@@ -366,7 +292,6 @@ UNDETECTED: dict[str, str] = {
     "evaluators.desktop.mail._connection: * not is_safe": _STANDARD_PORT,
     "evaluators.desktop.mail._messages: *: 'imaps' -> *": _TLS,
     "evaluators.desktop.web.ask: *: 'https' -> *": _TLS,
-    "evaluators.documents.text.document_text_size: *: 1 -> 2": "no case has hundredths of points in its file",
     "evaluators.desktop.repository.*chmod(493)*": _OWN_COPY,
     "evaluators.desktop.repository.*: 493 -> 494": _OWN_COPY,
     "evaluators.desktop.reading._entries: *_FOLDER & os.O_NOFOLLOW": "only if a folder is replaced by a link at the same time",

@@ -39,25 +39,6 @@ def test_spreadsheet_values_formulas_and_charts_are_read(name: str) -> None:
     assert [series.replace("$", "") for series in chart.series] == ["Data!B2:B4"]
 
 
-@pytest.mark.parametrize("name", ["report.odt", "report.docx"])
-def test_text_styles_tables_and_pictures_are_read(name: str) -> None:
-    document = read("text", name)
-    assert [(paragraph.text, paragraph.level) for paragraph in document.paragraphs[:2]] == [
-        ("Annual report", 1),
-        ("Aims", 2),
-    ]
-    looks = {run.text: run for paragraph in document.paragraphs for run in paragraph.runs}
-    assert looks["approved"].bold
-    assert looks["Slanted"].italic
-    assert looks["lined"].underline
-    assert looks["red words"].colour == "ff0000"
-    assert looks["large words"].size_pt == 18
-    assert document.paragraphs[3].alignment == "center"
-    assert document.paragraphs[0].style.lower() == "heading 1"
-    assert document.tables == ((("Name", "Age"), ("Ann", "31")),)
-    assert len(document.pictures) == 1
-
-
 @pytest.mark.parametrize("name", ["talk.odp", "talk.pptx"])
 def test_slide_titles_notes_and_pictures_are_read(name: str) -> None:
     first, second = read("deck", name).slides
@@ -69,28 +50,6 @@ def test_slide_titles_notes_and_pictures_are_read(name: str) -> None:
     picture = next(shape for shape in second.shapes if shape.kind == "picture")
     assert (round(picture.left, 2), round(picture.top, 2)) == (0.6, 0.33)
     assert picture.picture
-
-
-@pytest.mark.parametrize(
-    ("style", "family", "shown"),
-    [
-        ("style:name='Text_20_body'", "paragraph", "Text body"),
-        ("style:name='Text_20_body' style:display-name='Words'", "paragraph", "Words"),
-        ("style:name='Text_20_body' style:display-name='Words'", "text", "Text body"),
-    ],
-)
-def test_styles_have_their_display_names(style: str, family: str, shown: str) -> None:
-    named = f"<office:styles><style:style {style} style:family='{family}'/></office:styles>"
-    derived = (
-        "<style:style style:name='P1' style:family='paragraph' "
-        "style:parent-style-name='Text_20_body'/>"
-    )
-    body = "".join(
-        f"<text:p text:style-name='{name}'>x</text:p>" for name in ("Text_20_body", "P1")
-    )
-    data = odf("text", body + "<text:p>y</text:p>", automatic=derived, styles=named)
-    paragraphs = read_document("text", data).paragraphs
-    assert [paragraph.style for paragraph in paragraphs] == [shown, shown, ""]
 
 
 @pytest.mark.parametrize("form", ["odp", "pptx"])
@@ -145,7 +104,7 @@ def test_merged_range_of_a_whole_sheet_is_rejected_at_once() -> None:
 def test_child_reads_valid_files_and_survives_invalid_ones() -> None:
     reader, good = ChildReader(), (DOCUMENTS / "prices.ods").read_bytes()
     assert reader.read("workbook", good, timeout_s=120) == read("workbook", "prices.ods")
-    assert reader.read("text", good, timeout_s=120) is None
+    assert reader.read("deck", good, timeout_s=120) is None
     assert reader.read("workbook", good[:-100], timeout_s=120) is None
     assert reader.read("workbook", bombed(good), timeout_s=120) is None
 
