@@ -61,10 +61,11 @@ def document_same_as(
         view: the machine.
         path: path of the document.
         reference: path of the reference in the suite's folder.
-        aspects: what is compared. ``text``: displayed texts, which must also be seen. ``values``: values of
-            cells, or of the fields of a PDF. ``formulas``: formulas of cells. ``formatting``: fonts,
-            sizes, colours, alignment, spacing, number formats, backgrounds. ``structure``: sheets,
-            tables, lists, slides, shapes, charts, pages. ``look``: pictures of the pages, by their worst tile.
+        aspects: what is compared. ``text``: displayed texts, which must also be seen. ``values``:
+            values of cells, or of the fields of a PDF. ``formulas``: formulas of cells.
+            ``formatting``: fonts, sizes, colours, alignment, spacing, number formats, backgrounds.
+            ``structure``: sheets, tables, lists, slides, shapes, charts, pages. ``look``: pictures
+            of the pages, by their worst tile.
         tolerances: largest differences: ``number`` (1e-9), ``size_pt`` (0.1), ``position_mm``
             (0.5), ``color`` of each channel (0 of 255), ``look`` of the worst tile (0.05 of 1).
 
@@ -96,15 +97,7 @@ def _reference(view: MachineView, path: Path, aspects: list[Aspect]) -> ViewedDo
     Raises:
         EvaluationError: it cannot be viewed, or has no such aspect.
     """
-    try:
-        viewed = view.view_of(path.read_bytes(), path.name, pages=_LOOK_ASPECT in aspects)
-    except (OSError, DocumentUnviewableError) as exc:
-        raise EvaluationError(f"The reference {path.name} cannot be viewed.", str(exc)) from exc
-    if viewed is None or isinstance(viewed.view, PictureView):
-        raise EvaluationError(
-            f"The reference {path.name} is no document.",
-            resolution="Compare pictures with image_same_as.",
-        )
+    viewed = _view_reference(view, path, pages=_LOOK_ASPECT in aspects)
     known = _ASPECTS[viewed.view.kind]
     for aspect in aspects:
         if aspect != _LOOK_ASPECT and aspect not in known:
@@ -114,6 +107,24 @@ def _reference(view: MachineView, path: Path, aspects: list[Aspect]) -> ViewedDo
             )
     if _LOOK_ASPECT in aspects and pages.is_cut(viewed):
         raise EvaluationError(f"The reference {path.name} has more pages than are compared.")
+    return viewed
+
+
+def _view_reference(view: MachineView, path: Path, **asked: object) -> ViewedDocument:
+    """Return a view of the reference.
+
+    Raises:
+        EvaluationError: it cannot be viewed, or is a picture.
+    """
+    try:
+        viewed = view.view_of(path.read_bytes(), path.name, **asked)
+    except (OSError, DocumentUnviewableError) as exc:
+        raise EvaluationError(f"The reference {path.name} cannot be viewed.", str(exc)) from exc
+    if viewed is None or isinstance(viewed.view, PictureView):
+        raise EvaluationError(
+            f"The reference {path.name} is no document.",
+            resolution="Compare pictures with image_same_as.",
+        )
     return viewed
 
 
@@ -138,9 +149,9 @@ def _unseen(
     items, others = (_sample(viewed) for viewed in (wanted, found))
     if not others:
         return
-    asked = view.view_of(reference.read_bytes(), reference.name, shown=items)
+    asked = _view_reference(view, reference, shown=items)
     answered = view.document(path, shown=others)
-    if asked is None or answered is None:
+    if answered is None:
         return
     seen = {
         _key(number, item): row.is_shown

@@ -11,6 +11,7 @@ from openpyxl.chart import BarChart, Reference
 from openpyxl.comments import Comment
 from openpyxl.styles import Font, PatternFill
 from openpyxl.worksheet.datavalidation import DataValidation
+from PIL import Image
 
 from evaluators.rendering.errors import DocumentUnviewableError
 from evaluators.rendering.request import (
@@ -235,6 +236,33 @@ def test_what_is_no_workbook_is_refused(suffix: str, views: DocumentViews) -> No
     data = b"PK\3\4junk"
     with pytest.raises(DocumentUnviewableError):
         views.view(data, ViewRequest(suffix=suffix))
+
+
+def test_pages_without_items_show_all_that_shown_sheets_have(views: DocumentViews) -> None:
+    book = workbook()
+    for row in range(1, 60):
+        book["S"].append([f"Item {row}", row])
+    book["S"]["AA1"] = "far to the right"
+    book.create_sheet("Hidden").sheet_state = "hidden"
+    book["Hidden"]["A1"] = "secret"
+    book.create_sheet("Other")["A1"] = "other"
+    _, pages = view(views, book, ViewRequest(suffix="xlsx", pages=True))
+    # Two tiles down for 59 rows, and two across, of the first sheet; one of the last.
+    assert len(pages) == 5
+    inks = [Image.open(io.BytesIO(page)).convert("L").histogram()[0] for page in pages]
+    assert inks[0] > inks[2] > 0 < inks[1]
+    assert inks[4] > 0
+
+
+def test_a_workbook_of_too_many_pages_is_refused_if_pages_are_asked_for(
+    views: DocumentViews,
+) -> None:
+    book = workbook()
+    for row in range(1, 4000, 20):
+        book["S"].cell(row, 1).value = row
+    assert view(views, book, ViewRequest(suffix="xlsx"))[1] == ()
+    with pytest.raises(DocumentUnviewableError, match="pages"):
+        view(views, book, ViewRequest(suffix="xlsx", pages=True))
 
 
 def test_text_in_the_colour_of_its_cell_is_not_shown_though_its_row_would_shrink(

@@ -83,6 +83,9 @@ def _answer(office: Office, header: dict[str, Any], parts: list[bytes]) -> bytes
         return _encode(_viewer_of(header["suffix"])(office, parts[0], header))
     except DocumentError as exc:
         return framing.encode({"error": str(exc)})
+    except (RecursionError, SystemError):
+        # UNO raises SystemError if the limit is reached while it makes an exception.
+        return framing.encode({"error": "It is nested too deeply."})
     except _UnoException as exc:
         return framing.encode({"error": f"LibreOffice: {exc.Message or type(exc).__name__}"})
 
