@@ -11,17 +11,16 @@ from pydantic import Field
 
 from evaluators.decorators import MachinePath, SuiteFile, evaluator
 from evaluators.rendering.errors import DocumentUnviewableError
-from evaluators.rendering.request import MAX_ITEMS, TextItem
 from evaluators.rendering.views.picture import PictureView
 from evaluators.view_comparison import pages, pdfs, sheets, slides, texts
 from evaluators.view_comparison.difference import Aspect, Difference, Tolerances
+from evaluators.view_comparison.seen import items_of, seen_in
 from foundation.errors import EvaluationError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator
 
     from evaluators.machine_view import MachineView
-    from evaluators.rendering.request import Item
     from evaluators.rendering.views.any import ViewedDocument
 
 _LOG = logging.getLogger(__name__)
@@ -34,13 +33,6 @@ _ASPECTS = {
     "pdf": pdfs.ASPECTS,
 }
 """How each kind of view is compared."""
-_ITEMS: Mapping[str, Callable[..., list[Item]]] = {
-    "text": texts.items_of,
-    "sheets": sheets.items_of,
-    "slides": slides.items_of,
-    "pdf": pdfs.items_of,
-}
-"""What must be seen, by kind of view."""
 
 
 @evaluator(on="documents")
@@ -142,32 +134,12 @@ def _differences(
 def _unseen(
     view: MachineView, path: str, reference: Path, wanted: ViewedDocument, found: ViewedDocument
 ) -> Iterator[Difference]:
-    """Iterate over the texts that are seen in the reference, and not in the document.
-
-    Of more than a hundred texts, a hundred are asked for, evenly distributed.
-    """
-    items, others = (_sample(viewed) for viewed in (wanted, found))
-    if not others:
-        return
-    asked = _view_reference(view, reference, shown=items)
-    answered = view.document(path, shown=others)
+    """Iterate over the texts that are seen in the reference, and not in the document."""
+    items, others = items_of(wanted.view), items_of(found.view)
+    answered = view.document(path, shown=others) if others else None
     if answered is None:
         return
-    seen = {
-        _key(number, item): row.is_shown
-        for number, (item, row) in enumerate(zip(items, asked.view.shown, strict=True))
-    }
-    for number, (item, row) in enumerate(zip(others, answered.view.shown, strict=True)):
-        if not row.is_shown and seen.get(_key(number, item), True):
-            place = item.model_dump(exclude={"kind"}, exclude_none=True)
-            yield Difference(str(place), "seen", f"not seen ({row.reason})")
-
-
-def _sample(viewed: ViewedDocument) -> tuple[Item, ...]:
-    items = _ITEMS[viewed.view.kind](viewed.view)
-    return tuple(items[:: -(-len(items) // MAX_ITEMS) or 1])
-
-
-def _key(number: int, item: Item) -> Item | int:
-    """Return what is the same in both documents: the text, or the number of the cell."""
-    return item if isinstance(item, TextItem) else number
+    expected = seen_in(_view_reference(view, reference, shown=items).view, items)
+    for place, is_seen in seen_in(answered.view, others).items():
+        if not is_seen and expected.get(place, True):
+            yield Difference(place, "seen", "not seen")

@@ -40,6 +40,8 @@ def compare_formatting(
     """
     yield from compare_fields(where, wanted, found, ("alignment",))
     yield from compare_fields(where, wanted, found, _LENGTHS, tolerances.position_mm)
+    heights = wanted.line_height_mm, found.line_height_mm
+    yield from compare_numbers(f"{where}, line_height_mm", *heights, tolerances.position_mm)
     spacing = wanted.line_spacing, found.line_spacing
     yield from compare_numbers(f"{where}, line_spacing", *spacing, _SPACING_STEP)
     if "\t" in wanted.text + found.text:
@@ -92,7 +94,7 @@ def _compare_run(
     where: str, wanted: Run, found: Run, tolerances: Tolerances
 ) -> Iterator[Difference]:
     yield from compare_characters(where, wanted, found, tolerances)
-    yield from compare_fields(where, wanted, found, ("position", "link"))
+    yield from compare_fields(where, wanted, found, ("position", "link", "transparency_percent"))
     yield from compare_fields(where, wanted, found, ("spacing_pt",), tolerances.size_pt)
     colors = back_color(wanted.highlight), back_color(found.highlight)
     yield from compare_colors(f"{where}, highlight", *colors, tolerances.color)

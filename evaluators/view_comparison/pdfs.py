@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evaluators.rendering.request import TextItem
 from evaluators.view_comparison.difference import (
     compare,
     compare_each,
     compare_fields,
     compare_keyed,
 )
-from evaluators.view_comparison.texts import MAX_ITEM_CHARS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evaluators.rendering.request import Item
     from evaluators.rendering.views.pdf import Field, PdfPage, PdfView
     from evaluators.view_comparison.difference import Aspect, Comparison, Difference, Tolerances
 
@@ -63,16 +60,6 @@ def compare_structure(
 
 def _fields(view: PdfView) -> dict[str, Field]:
     return {f"{field.name} ({field.number})": field for field in view.fields}
-
-
-def items_of(view: PdfView) -> list[Item]:
-    """Return the texts that must be seen: the lines of each page."""
-    return [
-        TextItem(text=line[:MAX_ITEM_CHARS], page=number)
-        for number, page in enumerate(view.pages)
-        for line in dict.fromkeys(row.strip() for row in page.text.splitlines())
-        if line
-    ]
 
 
 ASPECTS: dict[Aspect, Comparison] = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evaluators.rendering.request import CellItem
 from evaluators.view_comparison.difference import (
     back_color,
     compare,
@@ -19,7 +18,6 @@ from evaluators.view_comparison.difference import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from evaluators.rendering.request import Item
     from evaluators.rendering.views.sheets import Cell, Chart, Sheet, SheetsView
     from evaluators.view_comparison.difference import Aspect, Comparison, Difference, Tolerances
 
@@ -40,16 +38,18 @@ def compare_text(
     """Compare the displayed texts of the cells that are not in hidden sheets, rows or columns."""
 
     def compare_pair(where: str, one: Sheet, other: Sheet) -> Iterator[Difference]:
-        yield from compare_keyed(where, _open_texts(one), _open_texts(other), compare)
+        yield from compare_keyed(where, open_texts(one), open_texts(other), compare)
 
-    yield from compare_each("sheet", _shown(wanted), _shown(found), compare_pair)
+    yield from compare_each("sheet", shown_sheets(wanted), shown_sheets(found), compare_pair)
 
 
-def _shown(view: SheetsView) -> list[Sheet]:
+def shown_sheets(view: SheetsView) -> list[Sheet]:
+    """Return the sheets whose tabs are shown."""
     return [sheet for sheet in view.sheets if sheet.is_shown]
 
 
-def _open_texts(sheet: Sheet) -> dict[str, str]:
+def open_texts(sheet: Sheet) -> dict[str, str]:
+    """Return the displayed texts by cell, except in hidden rows and columns."""
     return {name: cell.text for name, cell in _cells(sheet).items() if _is_open(sheet, cell)}
 
 
@@ -74,7 +74,7 @@ def compare_formulas(
     """Compare the formulas of all cells."""
 
     def compare_pair(where: str, one: Cell, other: Cell) -> Iterator[Difference]:
-        yield from compare_fields(where, one, other, ("formula",))
+        yield from compare_fields(where, one, other, ("formula", "is_array"))
 
     yield from _compare_cells(wanted, found, compare_pair)
 
@@ -124,7 +124,7 @@ def compare_structure(
 def _compare_chart(
     where: str, wanted: Chart, found: Chart, tolerances: Tolerances
 ) -> Iterator[Difference]:
-    yield from compare_fields(where, wanted, found, ("type", "title"))
+    yield from compare_fields(where, wanted, found, ("type", "is_sideways", "title"))
     yield from compare_fields(where, wanted, found, _PLACE, tolerances.position_mm)
     labels = ([series.label for series in chart.series] for chart in (wanted, found))
     yield from compare(f"{where}, series", *labels)
@@ -135,16 +135,6 @@ def _compare_chart(
             other.values,
             lambda place, left, right: compare_numbers(place, left, right, tolerances.number),
         )
-
-
-def items_of(view: SheetsView) -> list[Item]:
-    """Return the cells that must be seen."""
-    return [
-        CellItem(sheet=sheet.name, cell=name)
-        for sheet in _shown(view)
-        for name, cell in _cells(sheet).items()
-        if cell.text.strip() and _is_open(sheet, cell)
-    ]
 
 
 def _is_open(sheet: Sheet, cell: Cell) -> bool:

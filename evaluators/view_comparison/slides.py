@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evaluators.rendering.request import TextItem
 from evaluators.view_comparison.difference import (
     Difference,
     back_color,
@@ -16,12 +15,10 @@ from evaluators.view_comparison.difference import (
     shortened,
 )
 from evaluators.view_comparison.paragraphs import compare_formatting, written
-from evaluators.view_comparison.texts import MAX_ITEM_CHARS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evaluators.rendering.request import Item
     from evaluators.rendering.views.slides import Shape, Slide, SlideParagraph, SlidesView
     from evaluators.view_comparison.difference import Aspect, Comparison, Tolerances
 
@@ -37,7 +34,11 @@ def compare_text(
 
     def compare_pair(where: str, one: Slide, other: Slide) -> Iterator[Difference]:
         texts = (
-            sorted(text for shape in _shapes(slide.shapes) if (text := written(shape.paragraphs)))
+            sorted(
+                text
+                for shape in visible_shapes(slide.shapes)
+                if (text := written(shape.paragraphs))
+            )
             for slide in (one, other)
         )
         yield from compare(where, *texts)
@@ -93,7 +94,7 @@ def compare_structure(
     def compare_slide(where: str, one: Slide, other: Slide) -> Iterator[Difference]:
         names = ("is_shown", "transition", "transition_subtype", "advances_after_s")
         yield from compare_fields(where, one, other, names)
-        counts = (len(_shapes(slide.shapes)) for slide in (one, other))
+        counts = (len(visible_shapes(slide.shapes)) for slide in (one, other))
         yield from compare(f"{where}, number of shapes", *counts)
         for place, shape, partner in _matched(where, one, other):
             if partner is None:
@@ -103,8 +104,10 @@ def compare_structure(
             yield from compare_fields(place, shape, partner, _PLACE, tolerances.position_mm)
             angles = shape.rotation_deg, partner.rotation_deg
             yield from compare_numbers(f"{place}, rotation_deg", *angles, _ROTATION_DEG)
-            levels = ([part.level for part in shown.paragraphs] for shown in (shape, partner))
-            yield from compare(f"{place}, levels", *levels)
+            lists = (
+                [(part.level, part.list) for part in _filled(shown)] for shown in (shape, partner)
+            )
+            yield from compare(f"{place}, levels and lists", *lists)
 
     yield from compare_fields(
         "slides", wanted, found, ("width_mm", "height_mm"), tolerances.position_mm
@@ -112,20 +115,20 @@ def compare_structure(
     yield from compare_each("slide", wanted.slides, found.slides, compare_slide)
 
 
-def _shapes(shapes: Sequence[Shape]) -> list[Shape]:
+def visible_shapes(shapes: Sequence[Shape]) -> list[Shape]:
     """Return the shapes that can be seen, with those of groups in place of the groups."""
     return [
         part
         for shape in shapes
         if shape.is_visible and not shape.is_empty_placeholder
-        for part in (_shapes(shape.shapes) if shape.shapes else [shape])
+        for part in (visible_shapes(shape.shapes) if shape.shapes else [shape])
     ]
 
 
 def _matched(where: str, wanted: Slide, found: Slide) -> Iterator[tuple[str, Shape, Shape | None]]:
     """Iterate over the reference's shapes with the most similar shape of the document, each used once."""
-    left = _shapes(found.shapes)
-    for number, shape in enumerate(_shapes(wanted.shapes), 1):
+    left = visible_shapes(found.shapes)
+    for number, shape in enumerate(visible_shapes(wanted.shapes), 1):
         partner = min(left, key=lambda other: _unlikeness(shape, other), default=None)
         if partner is not None:
             left.remove(partner)
@@ -136,18 +139,6 @@ def _unlikeness(one: Shape, other: Shape) -> float:
     distance: float = sum(abs(getattr(one, name) - getattr(other, name)) for name in _PLACE)
     other_text = written(one.paragraphs) != written(other.paragraphs)
     return distance + _FAR_MM * (2 * other_text + (one.type != other.type))
-
-
-def items_of(view: SlidesView) -> list[Item]:
-    """Return the texts that must be seen, each on its slide."""
-    shown = [slide for slide in view.slides if slide.is_shown]
-    return [
-        TextItem(text=text[:MAX_ITEM_CHARS], page=page)
-        for page, slide in enumerate(shown)
-        for text in dict.fromkeys(
-            text for shape in _shapes(slide.shapes) for text in written(shape.paragraphs)
-        )
-    ]
 
 
 ASPECTS: dict[Aspect, Comparison] = {

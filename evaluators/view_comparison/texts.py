@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evaluators.rendering.request import TextItem
 from evaluators.view_comparison.difference import (
     back_color,
     compare,
@@ -17,7 +16,6 @@ from evaluators.view_comparison.paragraphs import compare_formatting, written
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evaluators.rendering.request import Item
     from evaluators.rendering.views.text import (
         PageStyle,
         Paragraph,
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
     )
     from evaluators.view_comparison.difference import Aspect, Comparison, Difference, Tolerances
 
-MAX_ITEM_CHARS = 1000
 _PAGE_LENGTHS = (
     *("width_mm", "height_mm"),
     *("left_margin_mm", "right_margin_mm", "top_margin_mm", "bottom_margin_mm"),
@@ -95,9 +92,12 @@ def _filled(view: TextView) -> list[Paragraph]:
 
 
 def _compare_place(where: str, wanted: Paragraph, found: Paragraph) -> Iterator[Difference]:
-    yield from compare_fields(where, wanted, found, ("list_label",))
-    cells = (part.place.rpartition(".")[2] for part in (wanted, found))
-    yield from compare(f"{where}, cell", *cells)
+    yield from compare_fields(where, wanted, found, ("part", "level", "list_label"))
+    if wanted.part == found.part == "table":
+        cells = (part.place.rpartition(".")[2] for part in (wanted, found))
+        yield from compare(f"{where}, cell", *cells)
+    fields = ([run.field for run in part.runs if run.field] for part in (wanted, found))
+    yield from compare(f"{where}, fields", *fields)
 
 
 def _compare_size(where: str, wanted: TextTable, found: TextTable) -> Iterator[Difference]:
@@ -114,13 +114,6 @@ def _breaks(view: TextView) -> list[int]:
         if paragraph.is_page_break_after:
             breaks.append(count)
     return breaks
-
-
-def items_of(view: TextView) -> list[Item]:
-    """Return the texts that must be seen: the beginnings of the written paragraphs."""
-    return [
-        TextItem(text=text[:MAX_ITEM_CHARS]) for text in dict.fromkeys(written(view.paragraphs))
-    ]
 
 
 ASPECTS: dict[Aspect, Comparison] = {

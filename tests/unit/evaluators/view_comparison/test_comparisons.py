@@ -11,6 +11,7 @@ from evaluators.rendering.views.slides import SlidesView
 from evaluators.rendering.views.text import TextView
 from evaluators.view_comparison import sheets, slides, texts
 from evaluators.view_comparison.difference import Tolerances
+from evaluators.view_comparison.seen import items_of
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -32,6 +33,7 @@ CHARACTERS = {
 
 def run(text: str, **changes: object) -> dict[str, Any]:
     own = {"text": text, "highlight": None, "spacing_pt": 0.0, "position": "", "link": ""}
+    own |= {"transparency_percent": 0, "field": ""}
     return {**CHARACTERS, **own, **changes}
 
 
@@ -42,6 +44,7 @@ def paragraph(*runs: dict[str, Any], **changes: object) -> dict[str, Any]:
         "alignment": "left",
         **lengths,
         "line_spacing": 1.0,
+        "line_height_mm": None,
         "tabs": [],
         "runs": runs,
         **changes,
@@ -50,7 +53,9 @@ def paragraph(*runs: dict[str, Any], **changes: object) -> dict[str, Any]:
 
 def text_view(*paragraphs: dict[str, Any]) -> TextView:
     own = {
+        "part": "body",
         "place": "",
+        "level": 0,
         "style": "S",
         "background": None,
         "list_label": "",
@@ -156,13 +161,24 @@ def sheet_view(*cells: dict[str, Any], **changes: object) -> SheetsView:
         "rows": 9,
         "columns": 9,
         "cells": [
-            {"row": row, "column": 0, "formula": "", "type": "number", "format": 0, **cell}
+            {
+                "row": row,
+                "column": 0,
+                "formula": "",
+                "is_array": False,
+                "runs": [],
+                "type": "number",
+                "format": 0,
+                **cell,
+            }
             for row, cell in enumerate(cells)
         ],
         "formats": [CELL_FORMAT, {**CELL_FORMAT, "is_bold": True}],
         **dict.fromkeys((*empty, "comments"), ()),
         "frozen_rows": 0,
         "frozen_columns": 0,
+        "zoom_percent": 100,
+        "column_widths_mm": [22.0],
         **changes,
     }
     return SheetsView.model_validate(
@@ -171,6 +187,7 @@ def sheet_view(*cells: dict[str, Any], **changes: object) -> SheetsView:
             "kind": "sheets",
             "sheets": [sheet],
             "active_sheet": "Budget",
+            "null_date": "1899-12-30",
             "perturbed": [],
             "shown": [],
         }
@@ -208,7 +225,7 @@ def test_a_hidden_row_is_not_displayed() -> None:
     assert rows(sheets, "text", sheet_view(*cells), hidden) == ["sheet 1 A2"]
     assert rows(sheets, "values", sheet_view(*cells), hidden) == []
     assert rows(sheets, "structure", sheet_view(*cells), hidden) == ["sheet 1, hidden_rows"]
-    assert [item.cell for item in sheets.items_of(hidden)] == ["A1"]  # type: ignore[union-attr]
+    assert [item.cell for item in items_of(hidden)] == ["A1"]  # type: ignore[union-attr]
 
 
 def shape(text: str, left: float = 10.0, **changes: object) -> dict[str, Any]:
@@ -226,7 +243,7 @@ def shape(text: str, left: float = 10.0, **changes: object) -> dict[str, Any]:
         "is_printable": True,
         "is_empty_placeholder": False,
         "description": "",
-        "paragraphs": [paragraph(run(text), level=0)],
+        "paragraphs": [paragraph(run(text), level=0, list="")],
         "shapes": [],
         **changes,
     }
