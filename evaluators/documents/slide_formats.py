@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Number = Annotated[int, Field(ge=1)]
 Points = Annotated[float, Field(gt=0)]
+_MIN_DRAWN = 0.25
+"""Least height of the letters of a text, as a part of its font size; small letters have a half."""
 
 
 @evaluator(on="documents")
@@ -101,7 +103,8 @@ def slide_text_size(
 ) -> bool:
     """Return whether all occurrences of a text on a slide have the given font size.
 
-    The size is that of the text's format, before Impress shrinks text to fit its shape.
+    The size is that of the text's format; Impress may shrink text to fit its shape, but the letters
+    must be drawn at least a quarter as high as this size.
 
     Args:
         view: the machine.
@@ -115,7 +118,12 @@ def slide_text_size(
         with: {path: ~/a.odp, slide: 1, text: Aim, size_pt: 18}}``
     """
     wanted = round(size_pt, 1)
-    return every_run(view, path, slide, text, lambda run: round(run.size_pt, 1) == wanted)
+    found = passages(view, path, slide, text)
+    return bool(found) and all(
+        passage.drawn_pt >= _MIN_DRAWN * size_pt
+        and all(round(run.size_pt, 1) == wanted for run in passage.runs)
+        for passage in found
+    )
 
 
 @evaluator(on="documents")

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 MAX_TEXT_CHARS = 1000
 MAX_LINES = 20
+_MM_PER_POINT = 25.4 / 72
+_MARGINS_MM = 0.8
+"""What places of texts are higher than their letters."""
 
 
 @dataclass(frozen=True)
@@ -27,11 +30,13 @@ class Passage:
         paragraph: its paragraph.
         runs: the runs of its characters.
         around: the runs of the visible characters directly before and after it in its paragraph.
+        drawn_pt: height of the highest line of the text that is seen on the slide, in points.
     """
 
     paragraph: SlideParagraph
     runs: tuple[Run, ...]
     around: tuple[Run, ...]
+    drawn_pt: float
 
 
 def slide_of(deck: SlidesView | None, number: int) -> Slide | None:
@@ -107,11 +112,13 @@ def passages(view: MachineView, path: str, slide: int, text: str) -> list[Passag
     content = slide_of(deck, slide)
     if deck is None or content is None or not deck.shown[0].is_shown:
         return []
+    heights_mm = [place.height_mm for place in deck.shown[0].places if place.is_seen]
+    drawn_pt = (max(heights_mm, default=0.0) - _MARGINS_MM) / _MM_PER_POINT
     return [
         passage
         for shape in shapes_of(content)
         for paragraph in shape.paragraphs
-        for passage in _passages_in(paragraph, wanted)
+        for passage in _passages_in(paragraph, wanted, drawn_pt)
     ]
 
 
@@ -123,7 +130,7 @@ def every_run(
     return bool(found) and all(is_so(run) for passage in found for run in passage.runs)
 
 
-def _passages_in(paragraph: SlideParagraph, text: str) -> Iterator[Passage]:
+def _passages_in(paragraph: SlideParagraph, text: str, drawn_pt: float) -> Iterator[Passage]:
     letters = "".join(run.text for run in paragraph.runs)
     runs = [run for run in paragraph.runs for _ in run.text]
     start = letters.find(text)
@@ -133,7 +140,7 @@ def _passages_in(paragraph: SlideParagraph, text: str) -> Iterator[Passage]:
         after = [
             run for run, letter in zip(runs[end:], letters[end:], strict=True) if letter.strip()
         ]
-        yield Passage(paragraph, tuple(runs[start:end]), (*before[-1:], *after[:1]))
+        yield Passage(paragraph, tuple(runs[start:end]), (*before[-1:], *after[:1]), drawn_pt)
         start = letters.find(text, start + 1)
 
 

@@ -33,8 +33,10 @@ if TYPE_CHECKING:
 Place = Annotated[str, Field(pattern=CELL_PATTERN)]
 _OTHER_RESULTS = ("{0}+1", "{0}*1.5+1", "{0}*2+3")
 """What may stand for the result of a function."""
-_CHOOSERS = frozenset({"IF", "IFS", "IFERROR", "IFNA", "SWITCH", "CHOOSE"})
-"""Functions whose results are usually typed into the formula."""
+_CHOOSERS = frozenset(
+    {"IF", "IFS", "IFERROR", "IFNA", "SWITCH", "CHOOSE", "AND", "OR", "NOT", "XOR", "EXACT"}
+)
+"""Functions with which a formula chooses between typed results."""
 _EXTREMES = (1e9, -1e9)
 _MAX_CRITERIA = 6
 
@@ -229,9 +231,17 @@ def _is_calculated(
     is_typed = value in texts_in(cell.formula) or any(is_same_value(value, n) for n in numbers)
     has_typed = bool(numbers) if isinstance(value, float) else is_typed
     is_chooser = function.upper() in _CHOOSERS
-    if not (all(depends) if is_typed and not is_chooser else any(depends)):
+    if is_typed and not is_chooser and not _follows(depends, with_others):
+        return False
+    if not any(depends):
         return False
     return varies[0] or (any(varies) and (is_chooser or not has_typed))
+
+
+def _follows(depends: list[bool], results: list[Result]) -> bool:
+    """Return whether each other result of a function gave another result, and numbers not the same."""
+    numbers = {result.value for result in results if isinstance(result.value, float)}
+    return all(depends) and len(numbers) != 1
 
 
 def _differs(result: Result, cell: Cell) -> bool:

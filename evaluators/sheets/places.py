@@ -88,6 +88,14 @@ def cells_in(area: str) -> list[str]:
     ]
 
 
+def is_hidden(tab: Sheet, area: str) -> bool:
+    """Return whether a row or column of a range is hidden."""
+    return any(
+        row in tab.hidden_rows or column in tab.hidden_columns
+        for row, column in map(spot_of, cells_in(area))
+    )
+
+
 def ordered(area: str) -> str:
     """Return a range, or a cell, as its upper left and its lower right cell."""
     first, _, last = area.upper().replace("$", "").partition(":")

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import argparse
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 from evaluators.rendering.client import open_views
 from evaluators.testing.machine import MachineFixture
@@ -15,6 +17,25 @@ from evaluators.testing.recorded_views import RecordedViews
 from evaluators.testing.runner import prepare
 from foundation.settings import get_settings
 from tests.evaluator_cases.registry import VIEWS, all_tables
+
+if TYPE_CHECKING:
+    from evaluators.testing.case import CaseTable
+
+
+AT_ONCE = 2
+
+
+def _record(table: CaseTable) -> str:
+    """Evaluate the cases of a table; return a line for each wrong one, and one for the table."""
+    lines = []
+    for case in table.cases:
+        with prepare(table, case) as prepared:
+            evaluation = prepared.evaluate()
+        if evaluation.met is not case.met:
+            lines.append(f"{table.mark.name}: {case.kind.value}: {case.name}: {evaluation}")
+    return "\n".join(
+        [*lines, f"{table.mark.name}: {len(table.cases)} cases, {len(lines)} wrong", ""]
+    )
 
 
 def main() -> None:
@@ -32,20 +53,12 @@ def main() -> None:
         if table.mark.on in {"documents", "session"}
         if not options.names or table.mark.name in options.names
     ]
-    with closing(open_views(get_settings(), size=2)) as renderer:
+    with closing(open_views(get_settings(), size=AT_ONCE)) as renderer:
         views = RecordedViews(VIEWS, renderer, is_recording=True)
         MachineFixture.views = views
-        for table in tables:
-            wrong = 0
-            for case in table.cases:
-                with prepare(table, case) as prepared:
-                    evaluation = prepared.evaluate()
-                if evaluation.met is not case.met:
-                    wrong += 1
-                    sys.stdout.write(
-                        f"{table.mark.name}: {case.kind.value}: {case.name}: {evaluation}\n"
-                    )
-            sys.stderr.write(f"{table.mark.name}: {len(table.cases)} cases, {wrong} wrong\n")
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            for lines in pool.map(_record, tables):
+                sys.stdout.write(lines)
     if not options.names:
         for path in VIEWS.glob("*.gz"):
             if path.name not in views.used:

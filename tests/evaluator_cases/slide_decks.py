@@ -170,6 +170,13 @@ def hide(slide: Any) -> None:
     slide._element.set("show", "0")
 
 
+def shrink(slide: Any) -> None:
+    """Let the text of the last shape shrink to fit its shape."""
+    from pptx.enum.text import MSO_AUTO_SIZE
+
+    slide.shapes[-1].text_frame.auto_size = MSO_AUTO_SIZE.TEXT_TO_FIT_SHAPE
+
+
 def transition(xml: str) -> Build:
     """Return a builder that gives the slide a transition, such as ``<p:dissolve/>``."""
 

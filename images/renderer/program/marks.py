@@ -89,7 +89,7 @@ def unused_colors(letters: Sequence[Letter]) -> Iterator[int]:
 
 
 def mark(parts: Parts, passages: Sequence[Passage], colors: Iterator[int]) -> dict[int, Passage]:
-    """Colour passages that do not overlap, each in a colour of its own; return the passages by colour.
+    """Colour passages that do not overlap, each run in a colour of its own; return the passages by colour.
 
     Args:
         parts: the document's paragraphs.
@@ -99,10 +99,10 @@ def mark(parts: Parts, passages: Sequence[Passage], colors: Iterator[int]) -> di
     cursors = [list(_cursors(parts.ranges[row.paragraph], row)) for row in passages]
     marked = {}
     for passage, ranges in zip(passages, cursors, strict=True):
-        color = next(colors)
         for cursor in ranges:
-            cursor.CharColor = color
-        marked[color] = passage
+            # Each run has its own: LibreOffice joins equal neighbours, and a link within loses them.
+            cursor.CharColor = color = next(colors)
+            marked[color] = passage
     return marked
 
 
@@ -116,17 +116,18 @@ def locate(
         marked: the print with colours.
         passages: the passages by colour.
     """
-    places: dict[tuple[int, str], list[Letter]] = {}
+    places: dict[tuple[int, str, int], list[Letter]] = {}
     for letter in first:
-        places.setdefault((letter.page, letter.character), []).append(letter)
+        places.setdefault((letter.page, letter.character, _band(letter)), []).append(letter)
     found: dict[Passage, list[Letter]] = {passage: [] for passage in passages.values()}
     for letter in all_letters(DrawnTexts(marked)):
         if letter.color not in passages:
             continue
-        same = places.get((letter.page, letter.character), [])
+        bands = [(letter.page, letter.character, _band(letter) + step) for step in (-1, 0, 1)]
+        same = [other for band in bands for other in places.get(band, [])]
         nearest = min(same, key=letter.distance, default=None)
         if nearest is not None and letter.distance(nearest) <= _NEAR_PT:
-            same.remove(nearest)
+            places[nearest.page, nearest.character, _band(nearest)].remove(nearest)
             found[passages[letter.color]].append(nearest)
     return found
 
@@ -134,6 +135,11 @@ def locate(
 def all_letters(drawn: DrawnTexts) -> list[Letter]:
     """Return the letters of all pages of a print."""
     return [letter for page in range(drawn.page_count) for letter in drawn.letters(page)]
+
+
+def _band(letter: Letter) -> int:
+    """Return the number of the strip of its page in which a letter stands, `_NEAR_PT` high."""
+    return int(letter.bottom // _NEAR_PT)
 
 
 def _starts(text: str, wanted: str) -> Iterator[int]:

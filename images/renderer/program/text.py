@@ -22,8 +22,6 @@ from images.renderer.program.visibility import MIN_SHARE, Item, decide_mixed, un
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from PIL.Image import Image
-
     from images.renderer.program.letters import Letter
     from images.renderer.program.marks import Passage
     from images.renderer.program.office import Office
@@ -67,9 +65,9 @@ def view_text(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
         return Reply(view)
     path = office.export(document, _PDF)
     printed = _Printed(office, document, parts, path.rename(path.with_name("first")))
-    pages = render_pages(printed.path)
-    view["shown"] = printed.decide(asked, pages)
-    return Reply(view, [encode_png(page) for page in pages] if request["pages"] else [])
+    pages = [encode_png(page) for page in render_pages(printed.path)] if request["pages"] else []
+    view["shown"] = printed.decide(asked)
+    return Reply(view, pages)
 
 
 @dataclass(frozen=True)
@@ -81,9 +79,10 @@ class _Printed:
     parts: Parts
     path: Path
 
-    def decide(self, asked: list[dict[str, Any]], pages: list[Image]) -> list[dict[str, Any]]:
+    def decide(self, asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return the rows of items; pictures first, because deciding texts changes their colours."""
         pictures = [_picture(self.document, row) for row in asked if row["kind"] not in _TEXTS]
+        pages = render_pages(self.path) if pictures else []
         others = iter(decide_mixed(pictures, pages, lambda: render_pages(self._print())))
         texts = iter(self._decide_texts([row for row in asked if row["kind"] in _TEXTS]))
         return [next(texts) if row["kind"] in _TEXTS else next(others) for row in asked]
@@ -102,7 +101,8 @@ class _Printed:
         for group in _disjoint(found):
             passages = [passage for number in group for passage in found[number]]
             marked = mark(self.parts, passages, colors)
-            decided = self._decide_passages(locate(letters, self._print(), marked))
+            drawn = locate(letters, self._print(), marked)
+            decided = self._decide_passages({row: drawn.get(row, []) for row in passages})
             for number in group:
                 rows[number] = _summary({row: decided[row] for row in found[number]})
         return rows

@@ -25,7 +25,7 @@ def _styled(bold: str = "", fill: str = "", color: str = "FF000000") -> Any:
     def change(book: Any) -> None:
         from openpyxl.styles import Font, PatternFill
 
-        for place in {*bold.split(), *fill.split()}:
+        for place in dict.fromkeys((*bold.split(), *fill.split())):
             book.active[place].font = Font(bold=place in bold.split(), color=color)
         for place in fill.split():
             book.active[place].fill = PatternFill("solid", fgColor="FFFFFF00")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evaluators.documents import sheet_structure
+from evaluators.documents import sheet_objects, sheet_structure
 from evaluators.testing.case import another_way, forged, near_miss, negative, positive
 from tests.evaluator_cases.sheet_books import (
     DATA,
@@ -156,7 +156,7 @@ TABLES = (
         forged("one cannot be unhidden", put(_hide_sheet("More", "veryHidden")), **_NAMES),
     ),
     table(
-        sheet_structure.sheet_has_chart,
+        sheet_objects.sheet_has_chart,
         _CHART,
         another_way("openpyxl", put(_chart()), **{**_CHART, "series": ["Data!$b2:B$3"]}),
         positive("bar chart", put(_chart("bar")), **{**_CHART, "kind": "bar"}),
@@ -192,7 +192,7 @@ TABLES = (
         forged("partly hidden", put(_merged("A6:C6", "B")), **_MERGED),
     ),
     table(
-        sheet_structure.sheet_has_pivot_table,
+        sheet_objects.sheet_has_pivot_table,
         _PIVOT,
         another_way("no column fields given", SAVED, **_PIVOT, columns=[]),
         negative("no pivot table", put(added("More")), **_PIVOT),

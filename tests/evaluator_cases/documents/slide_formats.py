@@ -24,6 +24,7 @@ from tests.evaluator_cases.slide_decks import (
     on,
     parted,
     rectangle,
+    shrink,
     table,
     title,
 )
@@ -39,6 +40,7 @@ _FONT = {**_TEXT, "font": "DejaVu Sans"}
 _SIZE = {**_TEXT, "size_pt": 30}
 _RIGHT = {**_TEXT, "alignment": "right"}
 _LISTED = {**_TEXT, "kind": "bullet"}
+_LONG = "\n".join(["now", *["x"] * 14])
 _DATES: dict[str, Any] = {"path": PATH, "slide": 2, "text": "Deadline: 14 May"}
 _PLAIN = deck(on(title("x"), box("now")))
 
@@ -123,6 +125,11 @@ TABLES = (
         deck(box("now", size=30)),
         _SIZE,
         *_cases(_SIZE, {"size": 30}),
+        forged(
+            "shrunk to fit",
+            at(PATH, deck(on(title("x"), box(_LONG, (3, 8, 3, 5), size=30), shrink))),
+            **_SIZE,
+        ),
         near_miss("half a point more", at(PATH, deck(box("now", size=30.5))), **_SIZE),
         another_way("LibreOffice", at(PATH, fair()), **_DATES, size_pt=32),
     ),

@@ -342,13 +342,14 @@ TABLES = (
             for row, (name, (function, _, value)) in enumerate(_OTHERS.items(), 1)
         ),
         negative("typed", put(B4=6.5), **_DONE),
-        near_miss("different function", SAVED, **{**_DONE, "function": "AVERAGE"}),
+        near_miss("function that is not called", SAVED, **{**_DONE, "function": "AVERAGE"}),
         near_miss("different value", SAVED, **{**_DONE, "value": 6.4}),
         *(
             forged(name, at(PATH, _sums), **_at_sums("H", row))
             for row, name in enumerate(_FORGED_SUMS, 1)
         ),
         forged("result shown as another", put(formatted(B4={"number_format": '"7"'})), **_DONE),
+        forged("typed if it is so", put(B4="=IF(SUM(B2:B3)=6.5,6.5,0)"), **_DONE),
         equivalent={
             "*args.function: swap case": "letter case is ignored",
             "*args.function: cut": "the cut name, such as SU, is not a called function",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from typing import Any
 
 from evaluators.documents import text
@@ -248,6 +249,14 @@ TABLES = (
                 ),
                 **_ANN,
             ),
+            another_way(
+                "partly a link",
+                at(
+                    PATH,
+                    odt('<text:p>Dear <text:a xlink:href="http://a.test/">Ann</text:a>,</text:p>'),
+                ),
+                **_ANN,
+            ),
             *saved_cases(_ANN),
             *file_cases(_letter, _ANN),
         ),
@@ -308,7 +317,7 @@ TABLES = (
             near_miss("empty expected text", at(PATH, _bold), **{**_BOLD, "text": ""}),
             *forged_cases(_now(bold=True), "now", _BOLD, "white", "away"),
             *(
-                case
+                replace(case, name=f"{look}, {case.name}")
                 for look, word in _SAVED_LOOKS.items()
                 for case in saved_cases({"path": PATH, "text": word, "look": look})
                 if look == "bold" or case.name.endswith(".odt")

@@ -28,6 +28,7 @@ from tests.evaluator_cases.text_files import (
     odt_with,
     paragraph,
     saved_cases,
+    set_font,
     table,
     unseen,
 )
@@ -76,22 +77,20 @@ def _numbered(part: str = "footer", alignment: int = 0, **font: Any) -> Block:
     """Return a block that adds page numbers to the footer or header."""
 
     def add(document: Any) -> Any:
-        from docx.oxml import OxmlElement
-        from docx.oxml.ns import qn
-
-        from tests.evaluator_cases.text_files import set_font
+        from docx.oxml import parse_xml
 
         added = getattr(document.sections[0], part).paragraphs[0]
         added.alignment = alignment
-        run = added.add_run()
-        set_font(run, **font)
-        for kind in ("begin", "", "end"):
-            element = OxmlElement("w:fldChar" if kind else "w:instrText")
-            if kind:
-                element.set(qn("w:fldCharType"), kind)
-            else:
-                element.text = "PAGE"
-            run._r.append(element)
+        for xml in (
+            '<w:fldChar xmlns:w="{}" w:fldCharType="begin"/>',
+            '<w:instrText xmlns:w="{}">PAGE</w:instrText>',
+            '<w:fldChar xmlns:w="{}" w:fldCharType="separate"/>',
+            '<w:t xmlns:w="{}">1</w:t>',
+            '<w:fldChar xmlns:w="{}" w:fldCharType="end"/>',
+        ):
+            run = added.add_run()
+            set_font(run, **font)
+            run._r.append(parse_xml(xml.format(_W)))
         return added
 
     return add
@@ -306,7 +305,7 @@ TABLES = (
             near_miss("typed number", at(PATH, docx("1. Milk")), **_LABEL),
             near_miss("no list, for any label", at(PATH, docx("Milk")), **{**_LABEL, "label": "*"}),
             near_miss("bullet", at(PATH, docx(_listed("Milk", style="List Bullet"))), **_LABEL),
-            near_miss("second", at(PATH, docx(_listed("Tea", "Milk"))), **_LABEL),
+            near_miss("second in the list", at(PATH, docx(_listed("Tea", "Milk"))), **_LABEL),
             *forged_cases(_listed("Milk"), "Milk", _LABEL, "white", "hidden"),
             *saved_cases(_LABEL),
             *file_cases(docx(_listed("Milk")), _LABEL),
