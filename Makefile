@@ -89,6 +89,9 @@ bench: ## Benchmark resets against libvirt's revert.
 
 lock: ## Update the lock files after a change of pyproject.toml, including the pin of uv (needs uv).
 	$(PIN) --output-file requirements.lock
+	uv pip compile images/renderer/requirements.txt --universal --python-version 3.10 --no-annotate \
+		--no-emit-index-url --generate-hashes --custom-compile-command "make lock" \
+		--output-file images/renderer/requirements.lock
 	echo uv | uv pip compile - --upgrade --no-annotate --no-emit-index-url --generate-hashes \
 		--custom-compile-command "make lock" --output-file $(SETUP)/installer.lock
 	$(PIN) --output-file requirements-dev.lock --extra dev

@@ -55,6 +55,12 @@ IMAGES = (
         is_on_request=True,
         has_variants=True,
     ),
+    ImageEntry(
+        "renderer",
+        "images.renderer.recipe:RendererRecipe",
+        is_on_request=True,
+        has_variants=True,
+    ),
     ImageEntry("android", "images.android.recipe:AndroidRecipe", is_on_request=True),
     # `mesocosm up` continues without it if it is unavailable.
     ImageEntry("novnc", "images.novnc.recipe:novnc_recipe", is_on_request=True),

@@ -25,6 +25,8 @@ LAYERS = (
 PACKAGES = sorted({name.partition(".")[0] for name in LAYERS})
 # Packages in the probe's zipapp, and packages of the guest's Python.
 IN_GUESTS = {"mss", "pyautogui", "Xlib", "jeepney", "gi", "__future__"}
+# Packages in the renderer, in addition to the standard library.
+IN_RENDERERS = {"PIL", "pypdfium2", "uno"}
 # Packages in the phone's container, in addition to the standard library.
 IN_PHONES = {"PIL"}
 
@@ -167,6 +169,21 @@ def test_the_probe_imports_itself_the_standard_library_and_its_wheels_only() -> 
 def test_what_runs_in_guests_is_python_3_9(folder: str) -> None:
     for path in guest_files(folder):
         ast.parse(path.read_text(), filename=str(path), feature_version=(3, 9))
+
+
+def test_the_renderer_imports_nothing_of_the_host_side() -> None:
+    files = guest_files("images/renderer/program")
+    assert files
+    wrong = [
+        f"{path.relative_to(REPOSITORY)}:{line}: {module}"
+        for path in files
+        for line, module in imports(path)
+        if not module.startswith("images.renderer.program.")
+        and module.partition(".")[0] not in sys.stdlib_module_names | IN_RENDERERS
+    ]
+    assert wrong == []
+    for path in files:
+        ast.parse(path.read_text(), filename=str(path), feature_version=(3, 10))
 
 
 def test_the_phone_imports_nothing_of_the_host_side() -> None:

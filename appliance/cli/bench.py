@@ -47,6 +47,7 @@ def register(app: typer.Typer) -> None:
     group.command("fork")(fork)
     group.command("density")(density)
     group.command("leases")(leases)
+    group.command("documents")(documents)
     group.command("graph")(graph)
     group.command("ocr")(ocr)
     group.command("phone")(phone)
@@ -412,6 +413,20 @@ def phone(count: CountOption = 50, page: PageOption = None, json: JsonOption = F
     _measure(
         "phone", count, page, lambda tick: bench_phone_figures(backend, count, tick), json=json
     )
+
+
+def documents(count: CountOption = 20, page: PageOption = None, json: JsonOption = False) -> None:
+    """Measure how long views of documents take: text, slides, workbook, PDF; new and cached."""
+    from contextlib import closing
+
+    from appliance.bench.documents import bench_documents
+    from evaluators.rendering.client import open_views
+    from foundation.settings import get_settings
+
+    with closing(open_views(get_settings())) as views:
+        _measure(
+            "documents", count, page, lambda tick: bench_documents(views, count, tick), json=json
+        )
 
 
 def _tick(bar: Progress, task: TaskID, name: str) -> None:

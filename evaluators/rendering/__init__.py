@@ -1,0 +1,1 @@
+"""Views of documents, made by the program that shows them in a place the agent cannot reach."""

@@ -1,0 +1,91 @@
+"""One renderer, which views one document and ends."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from evaluators.rendering.errors import DocumentUnviewableError, RendererError
+from images.renderer.program.framing import MessageError, encode, read_message
+
+if TYPE_CHECKING:
+    from provisioning.links.transport import Transport
+
+START_TIMEOUT_S = 60.0
+VIEW_TIMEOUT_S = 60.0
+
+
+class RendererProcess:
+    """A renderer behind a transport, from its start to its end.
+
+    Args:
+        transport: its standard streams; closing it ends the renderer.
+
+    Raises:
+        RendererError: it does not start in time.
+    """
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self._buffer = b""
+        try:
+            header, _ = self._read(START_TIMEOUT_S)
+        except (EOFError, OSError, MessageError) as exc:
+            raise RendererError(
+                "The renderer did not start.", details=transport.read_error_tail()
+            ) from exc
+        if header != {"ready": True}:
+            self.close()
+            raise RendererError("The renderer does not say that it is ready.")
+
+    def view(self, document: bytes, request: dict[str, Any], timeout_s: float) -> list[bytes]:
+        """Return the view as JSON, and the pages; then the renderer has ended.
+
+        Args:
+            document: the file.
+            request: the request as JSON data.
+            timeout_s: time after which the renderer is killed.
+
+        Raises:
+            DocumentUnviewableError: the renderer refused the document, died on it, or took too long.
+            RendererError: it sent something else than a reply.
+        """
+        try:
+            self._transport.write(encode(request, [document]))
+            header, parts = self._read(timeout_s)
+        except MessageError as exc:
+            raise RendererError("The renderer sent no valid reply.", details=str(exc)) from exc
+        except (EOFError, OSError) as exc:
+            raise DocumentUnviewableError(
+                f"The renderer ended without a view of the document, or exceeded {timeout_s:g} s.",
+                details=self._transport.read_error_tail(),
+            ) from exc
+        finally:
+            self.close()
+        if error := header.get("error"):
+            raise DocumentUnviewableError("The document cannot be viewed.", details=str(error))
+        if not parts:
+            raise RendererError("The renderer sent neither a view nor an error.")
+        return parts
+
+    def close(self) -> None:
+        """End the renderer; may be called more than once."""
+        self._transport.close()
+
+    def _read(self, timeout_s: float) -> tuple[dict[str, Any], list[bytes]]:
+        """Read one message; close the transport at the deadline, which ends the input."""
+        timer = threading.Timer(timeout_s, self._transport.close)
+        timer.start()
+        try:
+            return read_message(self._take)
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            timer.cancel()
+
+    def _take(self, size: int) -> bytes:
+        if not self._buffer:
+            self._buffer = self._transport.read()
+        taken, self._buffer = self._buffer[:size], self._buffer[size:]
+        return taken

@@ -1,0 +1,1 @@
+"""Models of views, by kind of document. `VERSION` changes with their meaning."""

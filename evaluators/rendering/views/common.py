@@ -1,0 +1,77 @@
+"""Models that views of several kinds of documents share."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+
+class ViewModel(BaseModel):
+    """Base of all models of views."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Shown(ViewModel):
+    """Whether an asked item is seen, in the order of the request.
+
+    Attributes:
+        is_found: whether the document has it.
+        is_shown: whether removing it changes the picture of its page by enough contrast and size.
+        reason: why it is not shown; empty if it is.
+        changed_px: number of pixels that its removal changes visibly, at 96 dpi.
+        width_px: width of the rectangle around them.
+        height_px: its height.
+        contrast: largest change of a colour channel, 0 to 255.
+        page: number of its page in the pictures, from 0; None if it is on none.
+        drawn: text that is drawn in its place, as far as it is known.
+    """
+
+    is_found: bool
+    is_shown: bool
+    reason: str
+    changed_px: int
+    width_px: int
+    height_px: int
+    contrast: int
+    page: int | None
+    drawn: str
+
+
+class CharacterFormat(ViewModel):
+    """Formatting of characters.
+
+    Attributes:
+        font: name of the font that the document asks for.
+        size_pt: size in points.
+        weight: 100 is normal, 150 bold.
+        is_bold: whether it is at least semi-bold.
+        is_italic: whether it is italic or oblique.
+        underline: ``single``, ``double``, ``dotted``, ``other``, or empty.
+        is_struck: whether it is struck through.
+        color: ``#rrggbb``; None for the automatic colour.
+    """
+
+    font: str
+    size_pt: float
+    weight: float
+    is_bold: bool
+    is_italic: bool
+    underline: str
+    is_struck: bool
+    color: str | None
+
+
+class Placed(ViewModel):
+    """Something with a place on a sheet, slide or page.
+
+    Attributes:
+        left_mm: distance of its left edge from the left of the sheet or page.
+        top_mm: distance of its top edge from the top.
+        width_mm: its width.
+        height_mm: its height.
+    """
+
+    left_mm: float
+    top_mm: float
+    width_mm: float
+    height_mm: float

@@ -1,0 +1,1 @@
+"""The program in the renderer: reads a document from its input and writes a view of it."""

@@ -1,0 +1,249 @@
+"""Which texts of a PDF are seen, decided by removing their text objects.
+
+The pages that LibreOffice prints are PDFs, too, so this serves texts of all documents: what it drew is
+removed, and nothing else moves.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pypdfium2
+from PIL import Image
+from pypdfium2 import raw
+
+from images.renderer.program.errors import DocumentError
+from images.renderer.program.pages import CONTRAST, MAX_PAGES, Box, change_in, mm_of, render_page
+from images.renderer.program.visibility import Item, decide_items, undecided
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MAX_OCCURRENCES = 50
+MAX_DEPTH = 10
+MAX_OBJECTS = 100_000
+_MARGIN_MM = 0.4
+_LEFT_OUT = ""
+"""What pdfium reads of a second text in the same place."""
+_NEAR_PT = 2.0
+
+
+class DrawnTexts:
+    """The texts of an open PDF; removes what it is asked about.
+
+    Args:
+        path: the PDF.
+
+    Raises:
+        DocumentError: it is no PDF.
+    """
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._pdf = pypdfium2.PdfDocument(path)
+            if self._pdf.get_formtype():
+                self._pdf.init_forms()
+        except pypdfium2.PdfiumError as exc:
+            raise DocumentError(f"pdfium: {exc}") from exc
+        self._pages: dict[int, Any] = {}
+        self._alone: list[Any] = []
+        self._contents: dict[int, Any] = {}
+        self._owners: dict[int, dict[int, tuple[Any, Any]]] = {}
+
+    def decide(self, asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return for each asked text whether it is seen.
+
+        Args:
+            asked: ``text`` and ``page`` (None for all).
+
+        Raises:
+            DocumentError: too many texts lie on each other, or a page is too large.
+        """
+        found = [self._item(row["text"], row["page"]) for row in asked]
+        items = [item for item in found if item is not None]
+        rows = iter(decide_items(items, self._render(items), lambda: self._render(items)))
+        return [
+            undecided("it is drawn on no page", is_found=False) if item is None else next(rows)
+            for item in found
+        ]
+
+    def _item(self, text: str, page: int | None) -> Item | None:
+        boxes, objects = self._locate(text, page)
+        if not boxes:
+            return None
+
+        removed: dict[int, list[Any]] = {}
+
+        def remove() -> None:
+            for (number, _), drawn in objects.items():
+                for same in self._copies(number, drawn):
+                    if self._remove(number, same):
+                        removed.setdefault(number, []).append(same)
+
+        def ink(box: Box, contrast: int) -> int:
+            return self._ink(box, contrast, removed.pop(box.page, []))
+
+        return Item(tuple(boxes), len("".join(text.split())), remove, text, ink)
+
+    def _locate(self, text: str, page: int | None) -> tuple[list[Box], dict[tuple[int, int], Any]]:
+        """Return the boxes of a text, and its objects by page and address."""
+        count = min(len(self._pdf), MAX_PAGES)
+        wanted = range(count) if page is None else [page] if page < count else []
+        boxes: list[Box] = []
+        objects: dict[tuple[int, int], Any] = {}
+        for number in wanted:
+            for start, length in self._search(number, text):
+                boxes += self._boxes(number, start, length)
+                for index in range(start, start + length):
+                    drawn = raw.FPDFText_GetTextObject(self._content(number), index)
+                    if drawn:
+                        objects[number, _address(drawn)] = drawn
+        return boxes, objects
+
+    def _ink(self, box: Box, contrast: int, removed: list[Any]) -> int:
+        """Draw removed objects alone, in black on white; return the visible pixels in a box.
+
+        Args:
+            box: the box.
+            contrast: the contrast that the text has on its page, 0 to 255, at which fewer pixels of
+                the edges of letters are visible.
+            removed: objects of the box's page, not nested in forms; given to a new page.
+        """
+        if not removed:
+            return 0
+        page = self._page(box.page)
+        alone = self._pdf.new_page(*page.get_size())
+        blank = render_page(alone)
+        for drawn in removed:
+            raw.FPDFPageObj_SetFillColor(drawn, 0, 0, 0, 255)
+            raw.FPDFPage_InsertObject(alone, drawn)
+        self._alone.append(alone)
+        least = max(1, round(CONTRAST * 255 / max(contrast, 1)))
+        white = replace(box, page=0)
+        return change_in([blank], [render_page(alone)], white, least).pixels
+
+    def _page(self, number: int) -> Any:  # noqa: ANN401 - pypdfium2 has no types
+        if number not in self._pages:
+            self._pages[number] = self._pdf[number]
+        return self._pages[number]
+
+    def _content(self, number: int) -> Any:  # noqa: ANN401 - pypdfium2 has no types
+        if number not in self._contents:
+            self._contents[number] = self._page(number).get_textpage()
+        return self._contents[number]
+
+    def _search(self, number: int, text: str) -> list[tuple[int, int]]:
+        searcher = self._content(number).search(text, match_case=True)
+        hits: list[tuple[int, int]] = []
+        while len(hits) < MAX_OCCURRENCES and (hit := searcher.get_next()):
+            hits.append(hit)
+        return hits
+
+    def _boxes(self, number: int, start: int, length: int) -> list[Box]:
+        content, height_mm = self._content(number), mm_of(self._page(number).get_height())
+        boxes = []
+        for rect in range(content.count_rects(start, length)):
+            left, bottom, right, top = (mm_of(side) for side in content.get_rect(rect))
+            boxes.append(
+                Box(
+                    number,
+                    left - _MARGIN_MM,
+                    height_mm - top - _MARGIN_MM,
+                    right + _MARGIN_MM,
+                    height_mm - bottom + _MARGIN_MM,
+                )
+            )
+        return boxes
+
+    def _remove(self, number: int, drawn: Any) -> bool:  # noqa: ANN401 - pypdfium2 has no types
+        """Remove a text object from its page, or from the form that it is nested in.
+
+        Returns:
+            Whether it was on the page itself, whose coordinates are then its own.
+        """
+        owners = self._owners_on(number)
+        if _address(drawn) not in owners:
+            return False
+        _, owner = owners.pop(_address(drawn))
+        if owner is None:
+            raw.FPDFPage_RemoveObject(self._page(number), drawn)
+        else:
+            raw.FPDFFormObj_RemoveObject(owner, drawn)
+        return owner is None
+
+    def _copies(self, number: int, drawn: Any) -> list[Any]:  # noqa: ANN401
+        """Return a text object and those with the same text in the same place.
+
+        Of texts that stand twice at one place, removing one changes nothing.
+        """
+        content = self._content(number)
+        text, bounds = _text_of(drawn, content), _bounds_of(drawn)
+        return [
+            drawn,
+            *(
+                other
+                for address, (other, _) in self._owners_on(number).items()
+                if address != _address(drawn)
+                and _are_near(_bounds_of(other), bounds)
+                and _text_of(other, content) in {text, _LEFT_OUT}
+            ),
+        ]
+
+    def _owners_on(self, number: int) -> dict[int, tuple[Any, Any]]:
+        """Return each text object of a page with the form it is nested in, or None, by its address."""
+        if number not in self._owners:
+            page = self._page(number)
+            owners: dict[int, tuple[Any, Any]] = {}
+            for index in range(raw.FPDFPage_CountObjects(page)):
+                _collect(raw.FPDFPage_GetObject(page, index), None, owners, 0)
+            self._owners[number] = owners
+        return self._owners[number]
+
+    def _render(self, items: list[Item]) -> list[Image.Image]:
+        """Return the pages that have items; others are empty pictures."""
+        wanted = {box.page for item in items for box in item.boxes}
+        return [
+            render_page(self._page(number)) if number in wanted else Image.new("RGB", (1, 1))
+            for number in range(max(wanted, default=-1) + 1)
+        ]
+
+
+def _collect(
+    drawn: Any,  # noqa: ANN401
+    owner: Any,  # noqa: ANN401
+    owners: dict[int, tuple[Any, Any]],
+    depth: int,
+) -> None:
+    if len(owners) > MAX_OBJECTS:
+        raise DocumentError(f"A page has more than {MAX_OBJECTS} text objects.")
+    kind = raw.FPDFPageObj_GetType(drawn)
+    if kind == raw.FPDF_PAGEOBJ_TEXT:
+        owners[_address(drawn)] = drawn, owner
+    elif kind == raw.FPDF_PAGEOBJ_FORM and depth < MAX_DEPTH:
+        for index in range(raw.FPDFFormObj_CountObjects(drawn)):
+            _collect(raw.FPDFFormObj_GetObject(drawn, index), drawn, owners, depth + 1)
+
+
+def _text_of(drawn: Any, content: Any) -> str:  # noqa: ANN401 - pypdfium2 has no types
+    size = raw.FPDFTextObj_GetText(drawn, content, None, 0)
+    buffer = ctypes.create_string_buffer(size)
+    raw.FPDFTextObj_GetText(
+        drawn, content, ctypes.cast(buffer, ctypes.POINTER(raw.FPDF_WCHAR)), size
+    )
+    return buffer.raw[: max(0, size - 2)].decode("utf-16-le", errors="replace")
+
+
+def _bounds_of(drawn: Any) -> tuple[float, ...]:  # noqa: ANN401 - pypdfium2 has no types
+    sides = [ctypes.c_float() for _ in range(4)]
+    raw.FPDFPageObj_GetBounds(drawn, *sides)
+    return tuple(side.value for side in sides)
+
+
+def _are_near(bounds: tuple[float, ...], others: tuple[float, ...]) -> bool:
+    return all(abs(a - b) <= _NEAR_PT for a, b in zip(bounds, others, strict=True))
+
+
+def _address(drawn: Any) -> int:  # noqa: ANN401 - pypdfium2 has no types
+    return ctypes.cast(drawn, ctypes.c_void_p).value or 0

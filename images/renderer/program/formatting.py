@@ -1,0 +1,112 @@
+"""Formatting of characters and colours, common to all kinds of documents of LibreOffice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_AUTOMATIC = -1
+_BOLD = 110.0
+"""Source: com.sun.star.awt.FontWeight: SEMIBOLD."""
+_UNDERLINE = {0: "", 1: "single", 2: "double", 3: "dotted"}
+"""Source: com.sun.star.awt.FontUnderline."""
+
+
+def color(value: int) -> str | None:
+    """Return a colour as ``#rrggbb``; None for automatic or transparent."""
+    return None if value == _AUTOMATIC else f"#{value & 0xFFFFFF:06x}"
+
+
+def character_format(thing: Any) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
+    """Return the formatting of the characters of a cell, paragraph or run."""
+    values = dict(zip(_CHARACTERS, thing.getPropertyValues(_CHARACTERS), strict=True))
+    weight = float(values["CharWeight"])
+    return {
+        "font": values["CharFontName"],
+        "size_pt": round(float(values["CharHeight"]), 2),
+        "weight": weight,
+        "is_bold": weight >= _BOLD,
+        "is_italic": values["CharPosture"].value in {"ITALIC", "OBLIQUE"},
+        "underline": _UNDERLINE.get(values["CharUnderline"], "other"),
+        "is_struck": values["CharStrikeout"] not in {0, 3},
+        "color": color(values["CharColor"]),
+    }
+
+
+def paragraphs_of(text: Any) -> Iterator[Any]:  # noqa: ANN401 - UNO has no types
+    """Yield the paragraphs and tables of a text."""
+    enumeration = text.createEnumeration()
+    while enumeration.hasMoreElements():
+        yield enumeration.nextElement()
+
+
+def read_paragraph(paragraph: Any, extra: tuple[str, ...] = ()) -> dict[str, Any]:  # noqa: ANN401
+    """Return a paragraph with its runs.
+
+    Args:
+        paragraph: the paragraph.
+        extra: names of further properties of runs that this kind of document has.
+    """
+    values = dict(zip(_PARAGRAPHS, paragraph.getPropertyValues(_PARAGRAPHS), strict=True))
+    spacing = values["ParaLineSpacing"]
+    return {
+        "text": paragraph.String,
+        "alignment": _ALIGNMENT.get(_number_of(values["ParaAdjust"]), "other"),
+        "before_mm": values["ParaTopMargin"] / 100,
+        "after_mm": values["ParaBottomMargin"] / 100,
+        "left_mm": values["ParaLeftMargin"] / 100,
+        "right_mm": values["ParaRightMargin"] / 100,
+        "first_line_mm": values["ParaFirstLineIndent"] / 100,
+        # Mode 0 is proportional, in percent. Source: com.sun.star.style.LineSpacingMode.
+        "line_spacing": spacing.Height / 100 if spacing.Mode == 0 else None,
+        "tabs": [
+            {"position_mm": tab.Position / 100, "alignment": tab.Alignment.value.lower()}
+            for tab in values["ParaTabStops"]
+            if tab.Alignment.value != "DEFAULT"
+        ],
+        "runs": [_run(run, extra) for run in paragraphs_of(paragraph) if run.String],
+    }
+
+
+def _run(run: Any, extra: tuple[str, ...]) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
+    further = dict(zip(extra, run.getPropertyValues(extra), strict=True)) if extra else {}
+    escapement = further.get("CharEscapement", 0)
+    return {
+        **character_format(run),
+        "text": run.String,
+        "highlight": color(further.get("CharBackColor", _AUTOMATIC)),
+        "spacing_pt": round(further.get("CharKerning", 0) / 100 / 25.4 * 72, 2),
+        "position": "super" if escapement > 0 else "sub" if escapement < 0 else "",
+        "link": further.get("HyperLinkURL", ""),
+    }
+
+
+def _number_of(value: Any) -> int:  # noqa: ANN401 - UNO has no types
+    """Return the number of an enumeration's value, which some documents give as a number."""
+    return value if isinstance(value, int) else _NAMES.get(value.value, -1)
+
+
+_CHARACTERS = (
+    "CharColor",
+    "CharFontName",
+    "CharHeight",
+    "CharPosture",
+    "CharStrikeout",
+    "CharUnderline",
+    "CharWeight",
+)
+_PARAGRAPHS = (
+    "ParaAdjust",
+    "ParaBottomMargin",
+    "ParaFirstLineIndent",
+    "ParaLeftMargin",
+    "ParaLineSpacing",
+    "ParaRightMargin",
+    "ParaTabStops",
+    "ParaTopMargin",
+)
+_ALIGNMENT = {0: "left", 1: "right", 2: "block", 3: "center", 4: "block"}
+"""Source: com.sun.star.style.ParagraphAdjust."""
+_NAMES = {"LEFT": 0, "RIGHT": 1, "BLOCK": 2, "CENTER": 3, "STRETCH": 4}

@@ -1,0 +1,210 @@
+"""View of a PDF, as pdfium shows it: hidden layers are not drawn."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any
+
+import pypdfium2
+from pypdfium2 import raw
+
+from images.renderer.program.drawn_text import DrawnTexts
+from images.renderer.program.errors import DocumentError
+from images.renderer.program.pages import (
+    MAX_PAGES,
+    Box,
+    Reply,
+    encode_png,
+    mm_of,
+    render_page,
+    render_pages,
+)
+from images.renderer.program.visibility import (
+    Item,
+    decide_mixed,
+    merge_rows,
+    split_items,
+    undecided,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from PIL.Image import Image
+
+    from images.renderer.program.office import Office
+
+MAX_TEXT_CHARS = 2_000_000
+MAX_FIELDS = 2_000
+MAX_OUTLINE = 2_000
+_TYPES = {
+    raw.FPDF_FORMFIELD_PUSHBUTTON: "button",
+    raw.FPDF_FORMFIELD_CHECKBOX: "checkbox",
+    raw.FPDF_FORMFIELD_RADIOBUTTON: "radio",
+    raw.FPDF_FORMFIELD_COMBOBOX: "choice",
+    raw.FPDF_FORMFIELD_LISTBOX: "list",
+    raw.FPDF_FORMFIELD_TEXTFIELD: "text",
+    raw.FPDF_FORMFIELD_SIGNATURE: "signature",
+}
+
+
+def view_pdf(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
+    """Return the view of a PDF.
+
+    Args:
+        office: the running LibreOffice, which provides the folder.
+        data: the file.
+        request: ``shown`` (items to decide).
+
+    Raises:
+        DocumentError: it is no PDF, is encrypted, or too large.
+    """
+    path = office.write("document.pdf", data)
+    pdf = _open(path)
+    if len(pdf) > MAX_PAGES:
+        raise DocumentError(f"It has {len(pdf)} pages; at most {MAX_PAGES} can be viewed.")
+    fields = _Fields(pdf)
+    view = {
+        "kind": "pdf",
+        "pages": [_page(pdf[number]) for number in range(len(pdf))],
+        "fields": fields.rows,
+        "outline": _outline(pdf),
+        "title": pdf.get_metadata_value("Title"),
+    }
+    if sum(len(page["text"]) for page in view["pages"]) > MAX_TEXT_CHARS:
+        raise DocumentError(f"It has more than {MAX_TEXT_CHARS} characters.")
+    texts, others = split_items(request["shown"])
+    items = [fields.item(asked) for asked in others]
+    view["shown"] = merge_rows(
+        request["shown"],
+        DrawnTexts(path).decide(texts) if texts else [],
+        decide_mixed(items, fields.render(), fields.render) if items else [],
+    )
+    pages = [encode_png(page) for page in render_pages(path)] if request["pages"] else []
+    return Reply(view, pages)
+
+
+def _open(path: Path) -> Any:  # noqa: ANN401 - pypdfium2 has no types
+    try:
+        pdf = pypdfium2.PdfDocument(path)
+        if pdf.get_formtype():
+            pdf.init_forms()
+    except pypdfium2.PdfiumError as exc:
+        raise DocumentError(f"pdfium: {exc}") from exc
+    return pdf
+
+
+def _page(page: Any) -> dict[str, Any]:  # noqa: ANN401 - pypdfium2 has no types
+    width, height = page.get_size()
+    return {
+        "width_mm": round(mm_of(width), 2),
+        "height_mm": round(mm_of(height), 2),
+        "rotation_deg": page.get_rotation(),
+        "text": page.get_textpage().get_text_range().replace("\r\n", "\n"),
+    }
+
+
+def _outline(pdf: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - pypdfium2 has no types
+    rows = []
+    for entry in pdf.get_toc(max_depth=10):
+        target = entry.get_dest()
+        page = target.get_index() if target else None
+        rows.append({"title": entry.get_title(), "level": entry.level, "page": page})
+        if len(rows) >= MAX_OUTLINE:
+            break
+    return rows
+
+
+class _Fields:
+    """Form fields of an open PDF, which are removed from it when they are decided."""
+
+    def __init__(self, pdf: Any) -> None:  # noqa: ANN401 - pypdfium2 has no types
+        self._pdf = pdf
+        self._removed: set[tuple[int, int]] = set()
+        self._layered: set[int] = set()
+        self._spots: list[tuple[int, int]] = []
+        self.rows: list[dict[str, Any]] = []
+        for number in range(len(pdf) if pdf.formenv else 0):
+            page = pdf[number]
+            for index in range(raw.FPDFPage_GetAnnotCount(page)):
+                annotation = raw.FPDFPage_GetAnnot(page, index)
+                if raw.FPDFAnnot_GetSubtype(annotation) == raw.FPDF_ANNOT_WIDGET:
+                    self._add(page, number, index, annotation)
+                raw.FPDFPage_CloseAnnot(annotation)
+
+    def _add(self, page: Any, number: int, index: int, annotation: Any) -> None:  # noqa: ANN401
+        if len(self.rows) >= MAX_FIELDS:
+            raise DocumentError(f"It has more than {MAX_FIELDS} fields.")
+        rect = raw.FS_RECTF()
+        raw.FPDFAnnot_GetRect(annotation, rect)
+        form = self._pdf.formenv
+        kind = raw.FPDFAnnot_GetFormFieldType(form, annotation)
+        if raw.FPDFAnnot_HasKey(annotation, b"OC"):
+            self._layered.add(len(self.rows))
+        self._spots.append((number, index))
+        self.rows.append(
+            {
+                "number": len(self.rows),
+                "page": number,
+                "name": _string(raw.FPDFAnnot_GetFormFieldName, form, annotation),
+                "value": _string(raw.FPDFAnnot_GetFormFieldValue, form, annotation),
+                "type": _TYPES.get(kind, "other"),
+                "is_checked": bool(raw.FPDFAnnot_IsChecked(form, annotation)),
+                "left_mm": round(mm_of(rect.left), 2),
+                "top_mm": round(mm_of(page.get_height() - rect.top), 2),
+                "width_mm": round(mm_of(rect.right - rect.left), 2),
+                "height_mm": round(mm_of(rect.top - rect.bottom), 2),
+            }
+        )
+
+    def item(self, asked: dict[str, Any]) -> Item | dict[str, Any]:
+        """Return a field to decide, or its row if there is none."""
+        if asked["kind"] != "object":
+            raise DocumentError(f"Items of kind {asked['kind']!r} are not in PDFs.")
+        if asked["number"] >= len(self.rows):
+            return undecided("there is no such field", is_found=False)
+        if asked["number"] in self._layered:
+            return undecided("it is in a layer, of which pdfium does not tell whether it is shown")
+        row, spot = self.rows[asked["number"]], self._spots[asked["number"]]
+        left, top = row["left_mm"], row["top_mm"]
+        box = Box(row["page"], left, top, left + row["width_mm"], top + row["height_mm"])
+        is_text = row["type"] in {"text", "choice", "list"}
+        characters = len("".join(row["value"].split())) if is_text else 0
+        return Item((box,), characters, lambda: self._removed.add(spot), row["value"])
+
+    def render(self) -> list[Image]:
+        """Return the pages without the removed fields.
+
+        The PDF is saved and opened again, because pdfium keeps pictures of fields.
+        """
+        saved = _SavedCopy(self._pdf)
+        with pypdfium2.PdfDocument(saved.data) as copy:
+            for number, index in sorted(self._removed, reverse=True):
+                raw.FPDFPage_RemoveAnnot(copy[number], index)
+            second = _SavedCopy(copy)
+        with pypdfium2.PdfDocument(second.data) as shown:
+            shown.init_forms()
+            return [render_page(shown[number]) for number in range(len(shown))]
+
+
+class _SavedCopy:
+    """The bytes of an open PDF."""
+
+    def __init__(self, pdf: Any) -> None:  # noqa: ANN401 - pypdfium2 has no types
+        self._parts: list[bytes] = []
+        pdf.save(self)
+        self.data = b"".join(self._parts)
+
+    def write(self, data: bytes) -> int:
+        """Keep what pdfium writes."""
+        self._parts.append(bytes(data))
+        return len(data)
+
+
+def _string(read: Callable[..., int], form: Any, annotation: Any) -> str:  # noqa: ANN401
+    """Return a string that pdfium writes as UTF-16 with an end."""
+    size = read(form, annotation, None, 0)
+    buffer = ctypes.create_string_buffer(size)
+    read(form, annotation, ctypes.cast(buffer, ctypes.POINTER(raw.FPDF_WCHAR)), size)
+    return buffer.raw[: max(0, size - 2)].decode("utf-16-le", errors="replace")

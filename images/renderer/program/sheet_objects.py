@@ -1,0 +1,148 @@
+"""Charts, pivot tables and comments of a sheet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import uno
+
+MAX_OBJECTS = 200
+MAX_POINTS = 2_000
+_IllegalArgument = uno.getClass("com.sun.star.lang.IllegalArgumentException")
+
+
+def read_charts(sheet: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - UNO has no types
+    """Return the charts of a sheet with their place, size and series."""
+    names = set(sheet.Charts.ElementNames)
+    charts = []
+    for number, shape in enumerate(shapes_of(sheet.DrawPage)):
+        name = getattr(shape, "PersistName", "")
+        if name in names:
+            embedded = sheet.Charts.getByName(name).EmbeddedObject
+            charts.append({"name": name, "number": number, **place_of(shape), **_chart(embedded)})
+    return charts
+
+
+def shapes_of(page: Any) -> list[Any]:  # noqa: ANN401 - UNO has no types
+    """Return the shapes of a draw page, up to `MAX_OBJECTS`."""
+    return [page.getByIndex(number) for number in range(min(page.Count, MAX_OBJECTS))]
+
+
+def place_of(shape: Any) -> dict[str, float]:  # noqa: ANN401 - UNO has no types
+    """Return position and size of a shape in mm."""
+    return {
+        "left_mm": shape.Position.X / 100,
+        "top_mm": shape.Position.Y / 100,
+        "width_mm": shape.Size.Width / 100,
+        "height_mm": shape.Size.Height / 100,
+    }
+
+
+def _chart(embedded: Any) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
+    diagram = embedded.getFirstDiagram()
+    types = [
+        kind
+        for system in (diagram.getCoordinateSystems() if diagram else ())
+        for kind in system.getChartTypes()
+    ]
+    return {
+        "type": types[0].getChartType().rpartition(".")[2] if types else "",
+        "title": _title(embedded),
+        "series": [
+            _series(series) for kind in types for series in kind.getDataSeries()[:MAX_OBJECTS]
+        ],
+    }
+
+
+def _title(titled: Any) -> str:  # noqa: ANN401 - UNO has no types
+    title = titled.getTitleObject()
+    return "".join(part.String for part in title.getText()) if title else ""
+
+
+def _series(series: Any) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
+    by_role = {
+        sequence.getValues().Role: sequence
+        for sequence in series.getDataSequences()
+        if sequence.getValues()
+    }
+    values = by_role.get("values-y") or next(iter(by_role.values()), None)
+    label = values.getLabel() if values else None
+    return {
+        "label": " ".join(str(part) for part in label.getData()) if label else "",
+        "values": _numbers(values.getValues().getData()) if values else [],
+        "range": _range(values.getValues()) if values else "",
+        "label_range": _range(label) if label else "",
+    }
+
+
+def _numbers(data: Any) -> list[float | None]:  # noqa: ANN401 - UNO has no types
+    return [
+        float(value) if isinstance(value, int | float) and value == value else None  # noqa: PLR0124 - NaN
+        for value in data[:MAX_POINTS]
+    ]
+
+
+def _range(sequence: Any) -> str:  # noqa: ANN401 - UNO has no types
+    return str(sequence.getSourceRangeRepresentation()).replace("$", "")
+
+
+def read_pivot_tables(sheet: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - UNO has no types
+    """Return the pivot tables of a sheet."""
+    tables = sheet.getDataPilotTables()
+    return [_pivot_table(tables.getByIndex(number)) for number in range(tables.Count)]
+
+
+def read_comments(sheet: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - UNO has no types
+    """Return the comments of a sheet's cells."""
+    comments = sheet.Annotations
+    found = [comments.getByIndex(number) for number in range(min(comments.Count, MAX_OBJECTS))]
+    return [
+        {
+            "row": comment.Position.Row,
+            "column": comment.Position.Column,
+            "text": comment.String,
+            "author": comment.Author,
+        }
+        for comment in found
+    ]
+
+
+def _pivot_table(table: Any) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
+    def names(fields: Any) -> list[str]:  # noqa: ANN401 - UNO has no types
+        return [fields.getByIndex(number).Name for number in range(fields.Count)]
+
+    try:
+        source = area_name(table.SourceRange)
+    except _IllegalArgument:
+        source = ""
+    return {
+        "name": table.Name,
+        "source": source,
+        "output": area_name(table.OutputRange),
+        "row_fields": names(table.RowFields),
+        "column_fields": names(table.ColumnFields),
+        "page_fields": names(table.PageFields),
+        "data_fields": [
+            {
+                "name": table.DataFields.getByIndex(number).Name,
+                "function": table.DataFields.getByIndex(number).Function.value.lower(),
+            }
+            for number in range(table.DataFields.Count)
+        ],
+    }
+
+
+def area_name(address: Any) -> str:  # noqa: ANN401 - UNO has no types
+    """Return the name of a range of cells, such as ``A1:C3``."""
+    first = f"{column_name(address.StartColumn)}{address.StartRow + 1}"
+    return f"{first}:{column_name(address.EndColumn)}{address.EndRow + 1}"
+
+
+def column_name(number: int) -> str:
+    """Return the name of a column, such as ``AA``, by its number from 0."""
+    name = ""
+    number += 1
+    while number:
+        number, letter = divmod(number - 1, 26)
+        name = chr(ord("A") + letter) + name
+    return name

@@ -1,0 +1,184 @@
+"""View of a presentation, and which of its texts and shapes are seen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import uno
+
+from images.renderer.program.drawn_text import DrawnTexts
+from images.renderer.program.errors import DocumentError
+from images.renderer.program.formatting import color, paragraphs_of, read_paragraph
+from images.renderer.program.pages import Box, Reply, encode_png, render_pages
+from images.renderer.program.sheet_objects import place_of, shapes_of
+from images.renderer.program.visibility import (
+    Item,
+    decide_mixed,
+    merge_rows,
+    split_items,
+    undecided,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from PIL.Image import Image
+
+    from images.renderer.program.office import Office
+
+MAX_SLIDES = 200
+_UnknownProperty = uno.getClass("com.sun.star.beans.UnknownPropertyException")
+_PDF = "impress_pdf_Export"
+_DOCUMENT = "com.sun.star.presentation.PresentationDocument"
+_NOTES = "com.sun.star.presentation.NotesShape"
+_GROUP = "com.sun.star.drawing.GroupShape"
+_RUN = ("CharBackColor", "CharEscapement", "CharKerning")
+
+
+def view_slides(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
+    """Return the view of a presentation.
+
+    Args:
+        office: the running LibreOffice.
+        data: the file.
+        request: suffix and ``shown`` (items to decide).
+
+    Raises:
+        DocumentError: it is no presentation, or too large.
+    """
+    document = office.open(data, request["suffix"])
+    if not document.supportsService(_DOCUMENT):
+        raise DocumentError("LibreOffice does not open it as a presentation.")
+    slides = document.DrawPages
+    if slides.Count > MAX_SLIDES:
+        raise DocumentError(f"It has more than {MAX_SLIDES} slides.")
+    first = slides.getByIndex(0)
+    pages = [slides.getByIndex(number) for number in range(slides.Count)]
+    view = {
+        "kind": "slides",
+        "width_mm": first.Width / 100,
+        "height_mm": first.Height / 100,
+        "slides": [_slide(page) for page in pages],
+    }
+    # Hidden slides are not printed.
+    printed: dict[int, int] = {}
+    for number, page in enumerate(pages):
+        if page.Visible:
+            printed[number] = len(printed)
+    path = office.export(document, _PDF)
+    before = render_pages(path) if request["pages"] or request["shown"] else []
+
+    def render() -> list[Image]:
+        return render_pages(office.export(document, _PDF))
+
+    texts, others = split_items(request["shown"])
+    view["shown"] = merge_rows(
+        request["shown"],
+        _decide_texts(path, texts, printed),
+        decide_mixed([_item(pages, printed, asked) for asked in others], before, render),
+    )
+    return Reply(view, [encode_png(page) for page in before] if request["pages"] else [])
+
+
+def _slide(page: Any) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
+    return {
+        "name": page.Name,
+        "is_shown": bool(page.Visible),
+        "layout": page.Layout,
+        "master": page.MasterPage.Name,
+        "background": _background(page) or _background(page.MasterPage),
+        "has_own_background": page.Background is not None,
+        "notes": _notes(page),
+        "transition": page.TransitionType,
+        "transition_subtype": page.TransitionSubtype,
+        "transition_s": float(page.TransitionDuration),
+        # Source: com.sun.star.presentation.DrawPage: 1 is automatic.
+        "advances_after_s": float(page.HighResDuration) if page.Change == 1 else None,
+        "shapes": [_shape(shape, number) for number, shape in enumerate(shapes_of(page))],
+    }
+
+
+def _background(page: Any) -> dict[str, Any] | None:  # noqa: ANN401 - UNO has no types
+    background = page.Background
+    if background is None or background.FillStyle.value == "NONE":
+        return None
+    kind = background.FillStyle.value.lower()
+    return {"fill": kind, "color": color(background.FillColor) if kind == "solid" else None}
+
+
+def _notes(page: Any) -> str:  # noqa: ANN401 - UNO has no types
+    notes = [shape for shape in shapes_of(page.NotesPage) if shape.ShapeType == _NOTES]
+    return "\n".join(shape.String for shape in notes if not shape.IsEmptyPresentationObject)
+
+
+def _shape(shape: Any, number: int) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
+    return {
+        "number": number,
+        "name": shape.Name,
+        "type": shape.ShapeType.rpartition(".")[2],
+        **place_of(shape),
+        "rotation_deg": _property(shape, "RotateAngle", 0) / 100,
+        "fill": _fill(shape),
+        "is_visible": bool(_property(shape, "Visible", True)),
+        "is_printable": bool(_property(shape, "Printable", True)),
+        "is_empty_placeholder": bool(_property(shape, "IsEmptyPresentationObject", False)),
+        "description": _property(shape, "Description", "") or _property(shape, "Title", ""),
+        "paragraphs": _paragraphs(shape),
+        "shapes": [_shape(*reversed(row)) for row in enumerate(shapes_of(shape))]
+        if shape.ShapeType == _GROUP
+        else [],
+    }
+
+
+def _paragraphs(shape: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - UNO has no types
+    if not hasattr(shape, "createEnumeration") or shape.ShapeType == _GROUP:
+        return []
+    if _property(shape, "IsEmptyPresentationObject", False):
+        return []
+    return [
+        {**read_paragraph(part, _RUN), "level": max(0, _property(part, "NumberingLevel", 0) or 0)}
+        for part in paragraphs_of(shape)
+    ]
+
+
+def _fill(shape: Any) -> str | None:  # noqa: ANN401 - UNO has no types
+    style = _property(shape, "FillStyle", None)
+    return color(shape.FillColor) if style is not None and style.value == "SOLID" else None
+
+
+def _property(thing: Any, name: str, default: Any) -> Any:  # noqa: ANN401 - UNO has no types
+    try:
+        return thing.getPropertyValue(name)
+    except _UnknownProperty:
+        return default
+
+
+def _decide_texts(
+    path: Path, texts: list[dict[str, Any]], printed: dict[int, int]
+) -> list[dict[str, Any]]:
+    """Return the rows of texts; what is on hidden slides is not seen."""
+    on_pages = [{**asked, "page": printed.get(asked["page"])} for asked in texts]
+    hidden = [
+        asked["page"] is not None and page["page"] is None
+        for asked, page in zip(texts, on_pages, strict=True)
+    ]
+    asked_pages = [page for page, is_hidden in zip(on_pages, hidden, strict=True) if not is_hidden]
+    rows = iter(DrawnTexts(path).decide(asked_pages) if asked_pages else [])
+    return [undecided("the slide is hidden") if is_hidden else next(rows) for is_hidden in hidden]
+
+
+def _item(
+    pages: list[Any], printed: dict[int, int], asked: dict[str, Any]
+) -> Item | dict[str, Any]:
+    if asked["kind"] != "object":
+        raise DocumentError(f"Items of kind {asked['kind']!r} are not in presentations.")
+    if asked["page"] >= len(pages) or asked["number"] >= pages[asked["page"]].Count:
+        return undecided("there is no such shape", is_found=False)
+    if asked["page"] not in printed:
+        return undecided("the slide is hidden")
+    page = pages[asked["page"]]
+    shape = page.getByIndex(asked["number"])
+    place = place_of(shape)
+    left, top = place["left_mm"], place["top_mm"]
+    box = Box(printed[asked["page"]], left, top, left + place["width_mm"], top + place["height_mm"])
+    return Item((box,), 0, lambda: page.remove(shape))

@@ -1,0 +1,171 @@
+"""What is seen: an item is seen if it lies on its page and removing it changes the picture there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from images.renderer.program.errors import DocumentError
+from images.renderer.program.pages import CONTRAST, Box, Change, change_in, page_box
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from PIL.Image import Image
+
+MAX_PASSES = 12
+"""Renderings for one document, in addition to the first."""
+PIXELS_PER_CHARACTER = 4.0
+"""Least changed pixels of each character of a text, at 96 dpi; 10 pt text has about 20."""
+MIN_TEXT_HEIGHT_PX = 4
+MIN_SHARE = 0.7
+"""Least share of a text's pixels that must change; less is covered, cut, or lost in other text."""
+_TOO_LITTLE = "too little of it is drawn"
+MIN_OBJECT_PX = 12
+"""Least width and height of the change by an object without text."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """Something that may be seen.
+
+    Attributes:
+        boxes: where it should be, in any of them; empty if that is unknown.
+        characters: number of characters without spaces; 0 for objects without text.
+        remove: removes it from the document without moving other things.
+        drawn: its text, if it is known.
+        ink: once it is removed, returns the pixels that it would change in a box, alone on the page
+            and with a contrast; None if that is unknown.
+    """
+
+    boxes: tuple[Box, ...]
+    characters: int
+    remove: Callable[[], None]
+    drawn: str = ""
+    ink: Callable[[Box, int], int] | None = None
+
+    def overlaps(self, other: Item) -> bool:
+        """Return whether two items may change the same place."""
+        if not self.boxes or not other.boxes:
+            return True
+        return any(box.overlaps(taken) for box in self.boxes for taken in other.boxes)
+
+
+def undecided(reason: str, *, is_found: bool = True) -> dict[str, Any]:
+    """Return the row of an item that is not seen, without a rendering."""
+    return {**_row(Change(), None, reason), "is_found": is_found}
+
+
+def decide_items(
+    items: Sequence[Item], before: Sequence[Image], render: Callable[[], list[Image]]
+) -> list[dict[str, Any]]:
+    """Return for each item whether it is seen.
+
+    Items whose boxes do not overlap are removed together. Those removed in an earlier pass stay
+    removed, so each pass is compared with the one before.
+
+    Args:
+        items: the items.
+        before: pages with all of them.
+        render: returns the pages as the document is now.
+
+    Raises:
+        DocumentError: too many items lie on each other.
+    """
+    rows: list[dict[str, Any]] = [{} for _ in items]
+    for group in _groups(items):
+        for number in group:
+            items[number].remove()
+        after = render()
+        for number in group:
+            item = items[number]
+            boxes = item.boxes or tuple(page_box(*page) for page in enumerate(before))
+            changes = [(change_in(before, after, box), box) for box in boxes]
+            change, box = max(changes, key=lambda row: row[0].pixels, default=(Change(), None))
+            total = sum(found.pixels for found, _ in changes)
+            reason = _reason_unseen(item, change, total)
+            if box and item.ink and not reason:
+                ink = item.ink(box, change.contrast)
+                reason = _TOO_LITTLE if change.pixels < MIN_SHARE * ink else ""
+            rows[number] = _row(change, box, reason, item.drawn)
+        before = after
+    return rows
+
+
+def decide_mixed(
+    items: Sequence[Item | dict[str, Any]],
+    before: Sequence[Image],
+    render: Callable[[], list[Image]],
+) -> list[dict[str, Any]]:
+    """Return the rows of items, some of which are rows already, because they need no rendering.
+
+    The other arguments, and errors, are those of `decide_items`.
+    """
+    to_decide = [item for item in items if isinstance(item, Item)]
+    rows = iter(decide_items(to_decide, before, render))
+    return [next(rows) if isinstance(item, Item) else item for item in items]
+
+
+def split_items(asked: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the asked texts, and the other asked items."""
+    texts = [row for row in asked if row["kind"] == "text"]
+    return texts, [row for row in asked if row["kind"] != "text"]
+
+
+def merge_rows(
+    asked: list[dict[str, Any]], texts: list[dict[str, Any]], others: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the rows of texts and others in the order in which they were asked for."""
+    text, other = iter(texts), iter(others)
+    return [next(text) if row["kind"] == "text" else next(other) for row in asked]
+
+
+def _groups(items: Sequence[Item]) -> list[list[int]]:
+    """Return the items' numbers in groups without overlaps."""
+    groups: list[list[int]] = []
+    for number, item in enumerate(items):
+        for group in groups:
+            if not any(items[other].overlaps(item) for other in group):
+                group.append(number)
+                break
+        else:
+            groups.append([number])
+    if len(groups) > MAX_PASSES:
+        raise DocumentError(f"More than {MAX_PASSES} of the asked items lie on each other.")
+    return groups
+
+
+def _reason_unseen(item: Item, change: Change, total: int) -> str:
+    """Return why an item is not seen; empty if it is.
+
+    Args:
+        item: the item.
+        change: the change in the box where it is largest.
+        total: number of changed pixels of all boxes, such as the lines of a text.
+    """
+    if change.contrast == 0:
+        return "removing it changes nothing"
+    if change.contrast < CONTRAST:
+        return "it hardly differs from its background"
+    if item.characters:
+        if change.height_px < MIN_TEXT_HEIGHT_PX:
+            return "it is too small to read"
+        if total < PIXELS_PER_CHARACTER * item.characters:
+            return _TOO_LITTLE
+    elif min(change.height_px, change.width_px) < MIN_OBJECT_PX:
+        return "it is too small to see"
+    return ""
+
+
+def _row(change: Change, box: Box | None, reason: str, drawn: str = "") -> dict[str, Any]:
+    return {
+        "is_found": True,
+        "is_shown": not reason,
+        "reason": reason,
+        "changed_px": change.pixels,
+        "width_px": change.width_px,
+        "height_px": change.height_px,
+        "contrast": change.contrast,
+        "page": None if box is None else box.page,
+        "drawn": drawn,
+    }
