@@ -217,7 +217,7 @@ def document_list_label(view: MachineView, path: MachinePath, text: str, label: 
         label: bullet or number as it is shown, such as ``2.``; ``*`` for any.
 
     Example:
-        ``{on: desktop, check: document_list_label, with: {path: ~/a.odt, text: Tea, label: 2.}}``
+        ``{on: desktop, check: document_list_label, with: {path: ~/a.odt, text: Tea, label: "2."}}``
     """
 
     def is_so(row: Paragraph) -> bool:
