@@ -42,7 +42,7 @@ class Vocabulary:
         setups: setup operations; None means that setups are not checked.
         bundle: modules that guests load to run desktop evaluators.
         own: the functions among these that a suite defines.
-        folder: folder of the suite, from which setup operations copy files; None without a suite.
+        folder: folder of the suite, with the files that its tasks name; None without a suite.
     """
 
     evaluators: Tools
