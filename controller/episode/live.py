@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from controller.protocol import Turn
     from evaluators.graph.start import StartReport
     from evaluators.model.task import Task
+    from evaluators.rendering.views.any import ViewedDocument
     from foundation.clock import Clock
     from provisioning.lease import Environment
 
@@ -109,7 +110,10 @@ class LiveTrial:
         self._cancel = CancelToken() if cancel is None else cancel
         self.session = session or SessionState(clock)
         self.machines = environment.machines
-        self.runners = context.make_runners(environment, self.session, context.vocabulary)
+        self.runners = context.make_runners(
+            environment, self.session, context.vocabulary, self._keep_view
+        )
+        self._kept_views: dict[tuple[str, str], str] = {}
         self.space = ActionSpace(task.kinds, context.vocabulary.actions or {})
         self._executor = ActionExecutor(self.space, self.machines, self.session)
         self._observer = Observer(self.machines)
@@ -124,6 +128,13 @@ class LiveTrial:
         self.screens = ScreenWatch(self.machines, clock)
         self.graph = GraphEvaluator(task.graph, self.runners)
         self.budget = Budget(task.limits, clock)
+
+    def _keep_view(self, role: str, path: str, viewed: ViewedDocument) -> None:
+        """Record the view of a document that an evaluator asked for, if it changed."""
+        digest = self._log.keep_view(viewed)
+        if self._kept_views.get((role, path)) != digest:
+            self._kept_views[role, path] = digest
+            self._log.append("view", n=self.budget.steps, role=role, path=path, view=digest)
 
     def check_start(self) -> StartReport:
         """Judge the graph before the agent acts, once the machines are at rest.
