@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from evaluators.coordinates import ScreenX as ScreenX
     from evaluators.coordinates import ScreenY as ScreenY
     from evaluators.decorators import MachinePath as MachinePath
+    from evaluators.decorators import SuiteFile as SuiteFile
     from evaluators.decorators import action as action
     from evaluators.decorators import evaluator as evaluator
     from evaluators.decorators import observation as observation

@@ -14,6 +14,7 @@ _FIRST = "tests/integration/test_first_suite.py"
 _KILLS = "tests/integration/test_killed_worker.py"
 _ENDED = "tests/integration/test_ended_by.py"
 _SHOWN = "tests/integration/test_first_observations.py"
+_MARKS = "tests/unit/controller/observation/marking/test_screens.py"
 _OF_THE_SERVICE = (
     "test_appliance",
     "test_debian",
@@ -110,6 +111,14 @@ JOBS = (
         pytest=(_SHOWN,),
         distributions=(DEFAULT,),
         timeout_s=2 * 3600.0,
+    ),
+    Job(
+        "marks",
+        "nearly every element of thirty real screens gets a mark of its own",
+        ("controller/observation", "evaluators/recognition", "tests/marks", _MARKS),
+        pytest=(_MARKS,),
+        needs_appliance=False,
+        timeout_s=1200.0,
     ),
     Job(
         "machine-contract",
