@@ -1,7 +1,7 @@
 # `make help` lists all targets. YES=1 answers every question with yes.
 .POSIX:
 .SUFFIXES:
-.PHONY: help setup up down status lint test-fast test-unit test test-nightly nightly-status release cases mutate \
+.PHONY: help setup up down status lint test-fast test-unit test test-nightly nightly-status release cases case-views mutate \
 	settings-page bench lock clean
 
 VENV = .venv
@@ -73,6 +73,9 @@ nightly-status: setup ## List nightly jobs with stale results; exit 1 if any.
 
 release: setup ## Tag a release, VERSION=1.2.3; refused while a nightly result is stale.
 	$(BIN)/python -m tests.nightly release $(VERSION)
+
+case-views: ## Record the views of test cases' documents, with the renderer (mesocosm image build renderer).
+	$(BIN)/python -m tests.evaluator_cases.record_views $(VIEWFLAGS)
 
 cases: ## Regenerate the index of evaluator test cases, docs/evaluators.md and docs/actions.md.
 	$(BIN)/python -m tests.evaluator_cases.generate

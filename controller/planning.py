@@ -21,7 +21,8 @@ from controller.specification.run import (
 )
 from evaluators.loading.suite import BUILTIN
 from evaluators.model.oracle import SetupStep, WaitFor
-from evaluators.model.suite_files import digest_files
+from evaluators.model.suite_files import digest_graph_files, digest_setup_files
+from evaluators.rendering.image import RENDERER
 from evaluators.source_digest import SourceDigester
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import MesocosmError, ToolError, UsageError
@@ -33,13 +34,14 @@ from images.recipe_digest import portable_recipe_digest
 from provisioning.registry import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from controller.specification.agent import AgentSpec
     from controller.specification.run import FleetName, KeepPolicy, Order
     from evaluators.catalogue import Tools, Vocabulary
     from evaluators.loading.suite import Suite
     from evaluators.model.task import Task
+    from evaluators.schema import Tool
     from foundation.clock import Clock
     from foundation.settings import Settings
     from provisioning.resource import ResourceSpec
@@ -152,13 +154,8 @@ def specify_task(task: Task, known: Vocabulary, digester: SourceDigester) -> Tas
     The reference solution is not included: it does not affect an agent's score.
     """
     evaluators = {
-        f"{place}.{check.check}": digester.digest(tool.mark.function)
-        for check in (
-            *(check for node in task.graph for check in node.checks),
-            *(step.wait_for for step in task.setup if isinstance(step, WaitFor)),
-        )
-        if (place := task.place_of(check.on))
-        and (tool := known.evaluators.get(place, {}).get(check.check))
+        f"{place}.{name}": _evaluator_digest(tool, digester)
+        for place, name, tool in _evaluators_of(task, known)
     }
     setups = {
         f"{place}.{step.do}": digester.digest(tool.mark.function)
@@ -167,7 +164,8 @@ def specify_task(task: Task, known: Vocabulary, digester: SourceDigester) -> Tas
         and (place := task.place_of(step.on))
         and (tool := (known.setups or {}).get(place, {}).get(step.do))
     }
-    files = digest_files(task.setup, task.roles, known)
+    files = digest_setup_files(task, known)
+    references = digest_graph_files(task, known)
     parts = task.model_dump(mode="json", by_alias=True)
     others = {name: value for name, value in parts.items() if name not in _KNOWN_PARTS}
     return TaskSpec(
@@ -175,10 +173,50 @@ def specify_task(task: Task, known: Vocabulary, digester: SourceDigester) -> Tas
         text=digest_json(task.instruction),
         machines=digest_json([parts["roles"], parts.get("egress", {})]),
         setup=digest_json([parts["setup"], setups, *([files] if files else [])]),
-        graph=digest_json([parts["graph"], others]),
+        graph=digest_json([parts["graph"], others, *([references] if references else [])]),
         limits=digest_json(parts["limits"]),
         evaluators=dict(sorted(evaluators.items())),
     )
+
+
+def views_documents(tasks: Iterable[Task], known: Vocabulary) -> bool:
+    """Return whether an evaluator of some tasks asks for views of documents."""
+    return any(
+        tool.mark.views_documents for task in tasks for _, _, tool in _evaluators_of(task, known)
+    )
+
+
+def tasks_of(spec: RunSpec, suite: Suite) -> list[Task]:
+    """Return the tasks of a run."""
+    return [suite.task(task.id) for task in spec.tasks]
+
+
+def _evaluators_of(task: Task, known: Vocabulary) -> Iterator[tuple[str, str, Tool]]:
+    """Yield place, name and tool of the evaluators that a task names."""
+    checks = (
+        *(check for node in task.graph for check in node.checks),
+        *(step.wait_for for step in task.setup if isinstance(step, WaitFor)),
+    )
+    for check in checks:
+        place = task.place_of(check.on)
+        tool = known.evaluators.get(place, {}).get(check.check) if place else None
+        if place and tool is not None:
+            yield place, check.check, tool
+
+
+def _evaluator_digest(tool: Tool, digester: SourceDigester) -> str:
+    """Return the digest of an evaluator's code, and of the renderer if it judges its views."""
+    digest = digester.digest(tool.mark.function)
+    return digest_json([digest, _renderer_digest()]) if tool.mark.views_documents else digest
+
+
+@cache
+def _renderer_digest() -> str:
+    try:
+        return portable_recipe_digest(RENDERER, get_settings())
+    except MesocosmError as exc:
+        _log.warning("cannot compute the recipe digest of %s: %s", RENDERER, exc)
+        return ""
 
 
 def suite_for(spec: RunSpec, suite: Suite) -> Suite:

@@ -44,7 +44,7 @@ class Vocabulary:
         visual_prompts: functions that make the picture that agents see.
         bundle: modules that guests load to run desktop evaluators.
         own: the functions among these that a suite defines.
-        folder: folder of the suite, from which setup operations copy files; None without a suite.
+        folder: folder of the suite, with the files that its tasks name; None without a suite.
     """
 
     evaluators: Tools

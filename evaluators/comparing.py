@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from PIL import Image
 
-from evaluators.details import has_same_details
 from evaluators.folding import plain as fold
+from evaluators.look import has_same_details
 from evaluators.parsing import read_number
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def is_same_picture(
 
     Both are scaled to 64 by 64 px. The correlation of each colour channel must be at least 0.96,
     and the mean difference at most 12 of 255. Then no tile may show other details, so that a changed
-    word on a white page is a difference (`evaluators.details`).
+    word on a white page is a difference (`evaluators.look`).
 
     Args:
         first: a picture.

@@ -27,6 +27,14 @@ MACHINE_PATH = "machine-path"
 MachinePath = Annotated[str, MACHINE_PATH]
 """Path on a machine; relative ones are reported when a suite is read."""
 
+SUITE_FILE = "suite-file"
+"""Mark of arguments that name a file or folder of the suite."""
+SuiteFile = Annotated[str, SUITE_FILE]
+"""Path of a file or folder, relative to the suite's folder; empty for none.
+
+The function gets an absolute path on the host, which no agent can change.
+"""
+
 
 class Mark(NamedTuple):
     """The mark of a function.
@@ -37,6 +45,7 @@ class Mark(NamedTuple):
         on: one of `PLACES`.
         function: the function itself.
         needs: a program required on the desktop, such as ``Firefox``; empty if there is none.
+        views_documents: whether it asks the renderer for views of documents.
         group: of an action, one of `GROUPS`: runs choose which groups agents are offered.
     """
 
@@ -45,10 +54,11 @@ class Mark(NamedTuple):
     on: str
     function: Callable[..., Any]
     needs: str = ""
+    views_documents: bool = False
     group: str = ""
 
 
-def evaluator(*, on: str, needs: str = "") -> Callable[[F], F]:
+def evaluator(*, on: str, needs: str = "", views_documents: bool | None = None) -> Callable[[F], F]:
     """Mark a function that returns whether a condition holds, based only on state.
 
     It returns a bool. If it raises, its node is inconclusive; but an `OSError` on a working desktop
@@ -58,11 +68,14 @@ def evaluator(*, on: str, needs: str = "") -> Callable[[F], F]:
         on: ``desktop`` (runs in the guest), ``phone`` or ``session`` (run on the host), or
             ``documents`` or ``vision`` (run on the host, on files or the screen of any machine).
         needs: a program required on the desktop, as at the start of `MachineInfo.browser`.
+        views_documents: whether it asks for views of documents, so that a run needs the renderer;
+            by default, evaluators on ``documents`` do.
 
     Raises:
         ValueError: the place is unknown, or the function has no docstring.
     """
-    return _marker("evaluator", on, needs)
+    views = on == "documents" if views_documents is None else views_documents
+    return _marker("evaluator", on, needs, views_documents=views)
 
 
 def action(*, on: str, group: str = "gui") -> Callable[[F], F]:
@@ -148,14 +161,17 @@ def collect(module: ModuleType | Mapping[str, object], *, kind: str, on: str) ->
     }
 
 
-def _marker(kind: str, on: str, needs: str = "", group: str = "") -> Callable[[F], F]:
+def _marker(
+    kind: str, on: str, needs: str = "", *, views_documents: bool = False, group: str = ""
+) -> Callable[[F], F]:
     if on not in PLACES:
         raise ValueError(f"{on!r} is not one of {', '.join(PLACES)}")
 
     def attach(function: F) -> F:
         if not (function.__doc__ or "").strip():
             raise ValueError(f"{function.__name__} has no docstring")
-        setattr(function, MARK, Mark(kind, function.__name__, on, function, needs, group))
+        mark = Mark(kind, function.__name__, on, function, needs, views_documents, group)
+        setattr(function, MARK, mark)
         return function
 
     return attach

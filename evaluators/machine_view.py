@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import stat
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from evaluators.pictures import decode_picture, picture_of_url
-from evaluators.readers.reading import ChildReader, once
+from evaluators.rendering.errors import DocumentUnviewableError
+from evaluators.rendering.formats import is_saved_by_libreoffice, suffix_of
+from evaluators.rendering.request import ViewRequest
+from evaluators.rendering.source import shared_views
+from evaluators.rendering.views.pdf import PdfView
+from evaluators.rendering.views.sheets import SheetsView
+from evaluators.rendering.views.slides import SlidesView
+from evaluators.rendering.views.text import TextView
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import EvaluationError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evaluators.pictures import Picture
-    from evaluators.readers.model import Deck, Pdf, TextDocument, Workbook
-    from evaluators.readers.reading import Reader
+    from evaluators.rendering.keeping import OnView
+    from evaluators.rendering.request import Item, Perturbation
+    from evaluators.rendering.source import ViewSource
+    from evaluators.rendering.views.any import ViewedDocument
     from foundation.clock import Clock
     from provisioning.protocols import Files, Frame, MachineInfo, Screen
 
 MAX_FILE_BYTES = 32 << 20
 """Maximum size of a fetched file; larger ones are treated as missing."""
 
-shared_reader = once(ChildReader)
-"""Return the reader of this process, which caches its results."""
+V = TypeVar("V", SheetsView, TextView, SlidesView, PdfView)
 
 
 class ViewableMachine(Protocol):
@@ -58,7 +68,8 @@ class MachineView:
     Args:
         machine: the machine.
         timeout_s: total time limit of all reads through this view.
-        reader: reader of documents; by default the one of the process.
+        views: source of views of documents; by default the one of the process.
+        on_view: called with the path and view of each document that an evaluator asked for.
         clock: clock for the time limit.
     """
 
@@ -67,11 +78,13 @@ class MachineView:
         machine: ViewableMachine,
         *,
         timeout_s: float,
-        reader: Reader | None = None,
+        views: ViewSource | None = None,
+        on_view: OnView | None = None,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._machine = machine
-        self._reader = reader or shared_reader()
+        self._views = views
+        self._on_view = on_view
         self._deadline_s = clock.monotonic_s() + timeout_s
         self._home = machine.info.home
         self._files: dict[str, bytes | None] = {}
@@ -119,25 +132,77 @@ class MachineView:
         data = picture_of_url(source) if source.startswith("data:") else self.fetch(source)
         return None if data is None else decode_picture(data)
 
-    def text_document(self, path: str) -> TextDocument | None:
-        """Read an .odt or .docx file; None if it is missing or unreadable."""
-        document: TextDocument | None = self._read("text", path)
-        return document
+    def workbook(
+        self,
+        path: str,
+        *,
+        shown: Sequence[Item] = (),
+        perturbations: Sequence[Perturbation] = (),
+    ) -> SheetsView | None:
+        """Return the view of a workbook (.ods, .xlsx, .csv ...), as LibreOffice calculates and shows it.
 
-    def workbook(self, path: str) -> Workbook | None:
-        """Read an .ods or .xlsx file; None if it is missing or unreadable."""
-        workbook: Workbook | None = self._read("workbook", path)
-        return workbook
+        Args:
+            path: path of the file; what it is, is decided by its content.
+            shown: items to decide: `view.shown` says of each whether it is seen.
+            perturbations: inputs to change: `view.perturbed` has the results.
 
-    def deck(self, path: str) -> Deck | None:
-        """Read an .odp or .pptx file; None if it is missing or unreadable."""
-        deck: Deck | None = self._read("deck", path)
-        return deck
+        Returns:
+            None if the file is missing, or is not a workbook.
 
-    def pdf(self, path: str) -> Pdf | None:
-        """Read a PDF; None if it is missing or unreadable."""
-        pdf: Pdf | None = self._read("pdf", path)
-        return pdf
+        Raises:
+            DocumentUnviewableError: the program does not open it; the node is unmet.
+            EvaluationError: the renderer failed, also on a document that LibreOffice saved.
+        """
+        return self._view(SheetsView, path, shown, perturbations)
+
+    def text_document(self, path: str, *, shown: Sequence[Item] = ()) -> TextView | None:
+        """Return the view of a text document (.odt, .docx ...); as `workbook`."""
+        return self._view(TextView, path, shown)
+
+    def presentation(self, path: str, *, shown: Sequence[Item] = ()) -> SlidesView | None:
+        """Return the view of a presentation (.odp, .pptx ...); as `workbook`."""
+        return self._view(SlidesView, path, shown)
+
+    def pdf(self, path: str, *, shown: Sequence[Item] = ()) -> PdfView | None:
+        """Return the view of a PDF; as `workbook`."""
+        return self._view(PdfView, path, shown)
+
+    def document(self, path: str, **asked: object) -> ViewedDocument | None:
+        """Return the view of any document, with pictures of its pages if they are asked for.
+
+        Args:
+            path: path of the file.
+            asked: fields of `ViewRequest` without ``suffix``, such as ``pages=True``.
+
+        Returns:
+            None if the file is missing, or no program of the desktop shows it.
+
+        Raises:
+            DocumentUnviewableError: the program does not open it; the node is unmet.
+            EvaluationError: the renderer failed, also on a document that LibreOffice saved.
+        """
+        data = self.fetch(path)
+        viewed = self.view_of(data, path, **asked) if data else None
+        if viewed is not None and self._on_view is not None:
+            self._on_view(path, viewed)
+        return viewed
+
+    def view_of(self, document: bytes, path: str, **asked: object) -> ViewedDocument | None:
+        """Return the view of a document that is not on the machine; as `document`."""
+        suffix = suffix_of(document, path)
+        if suffix is None:
+            return None
+        self.left_s(path)
+        views = self._views or shared_views()
+        try:
+            return views.view(document, ViewRequest.model_validate({**asked, "suffix": suffix}))
+        except DocumentUnviewableError as exc:
+            if is_saved_by_libreoffice(document):
+                raise EvaluationError(
+                    f"{path} was saved by LibreOffice, but cannot be viewed.",
+                    details=f"{exc.brief} {exc.details}".strip(),
+                ) from exc
+            raise
 
     def frame(self) -> Frame:
         """Return the screen in this wave: uint8 array (H, W, 3), RGB.
@@ -154,11 +219,15 @@ class MachineView:
         self.left_s("the screen")
         return self._machine.screen.capture()
 
-    def _read(self, kind: str, path: str) -> Any:  # noqa: ANN401 - what the kind is read into
-        data = self.fetch(path)
-        if not data:
-            return None
-        return self._reader.read(kind, data, timeout_s=self.left_s(path))
+    def _view(
+        self,
+        model: type[V],
+        path: str,
+        shown: Sequence[Item],
+        perturbations: Sequence[Perturbation] = (),
+    ) -> V | None:
+        viewed = self.document(path, shown=tuple(shown), perturbations=tuple(perturbations))
+        return viewed.view if viewed is not None and isinstance(viewed.view, model) else None
 
 
 def _fetch(files: Files, path: str) -> bytes | None:

@@ -12,7 +12,9 @@ from evaluators.catalogue import HOST_PLACES
 from evaluators.graph.outcome import Cause, Outcome, undecided
 from evaluators.isolation.pool import shared_processes
 from evaluators.machine_view import MachineView
+from evaluators.model.suite_files import located
 from evaluators.phone.view import PhoneView
+from evaluators.rendering.errors import DocumentUnviewableError
 from evaluators.session.view import CrossView
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import (
@@ -27,10 +29,12 @@ from provisioning.registry import registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
+    from pathlib import Path
 
     from evaluators.bundle import Bundle
     from evaluators.catalogue import Vocabulary
     from evaluators.graph.outcome import Call, WaveRunner
+    from evaluators.rendering.keeping import OnRoleView, OnView
     from evaluators.schema import Tool
     from evaluators.session.answers import SessionView
     from foundation.clock import Clock
@@ -125,6 +129,7 @@ class HostRunner(Generic[S]):
         subject: factory of their first argument; its parameter is the time limit of the wave in s.
         clock: clock for the time limit of a wave.
         call: function that runs an evaluator; by default in this process.
+        folder: folder of the suite, whose files evaluators compare with.
     """
 
     def __init__(
@@ -134,8 +139,10 @@ class HostRunner(Generic[S]):
         *,
         clock: Clock = SYSTEM_CLOCK,
         call: CallEvaluator[S] | None = None,
+        folder: Path | None = None,
     ) -> None:
         self._call = call or _call_here
+        self._folder = folder
         self._tools = tools
         self._subject = subject
         self._clock = clock
@@ -144,7 +151,7 @@ class HostRunner(Generic[S]):
         """Run `calls` one after the other; a call that raises is inconclusive and does not stop the others.
 
         A call that takes too long because of the answer is unmet, because the agent chose the
-        answer. Calls that cannot start within the wave's time limit are inconclusive.
+        answer; so is one on a document that its program does not open. Calls that cannot start within the wave's time limit are inconclusive.
         """
         deadline_s = self._clock.monotonic_s() + timeout_s
         subject = self._subject(timeout_s)
@@ -159,8 +166,9 @@ class HostRunner(Generic[S]):
         if tool is None:
             return Outcome(call.node, None, f"there is no evaluator called {call.check!r}")
         try:
-            met = self._call(tool, subject, call.args, left_s)
-        except CostlyAnswerError as exc:
+            args = located(tool, call.args, self._folder)
+            met = self._call(tool, subject, args, left_s)
+        except (CostlyAnswerError, DocumentUnviewableError) as exc:
             _LOG.warning("%s is unmet: %s", call.node, exc)
             return Outcome(call.node, met=False, reason=_message_of(exc))
         except MesocosmError as exc:
@@ -214,44 +222,55 @@ class SplitRunner:
 
 
 def machine_runner(
-    machine: Machine, vocabulary: Vocabulary, *, clock: Clock = SYSTEM_CLOCK
+    machine: Machine,
+    vocabulary: Vocabulary,
+    *,
+    on_view: OnView | None = None,
+    clock: Clock = SYSTEM_CLOCK,
 ) -> SplitRunner:
     """Create the runner of all evaluators that a check can name for a machine.
 
     Args:
         machine: a desktop or a phone.
         vocabulary: vocabulary with the evaluators.
+        on_view: receives the views of documents that evaluators ask for.
         clock: clock for the time limit of a wave.
     """
     known = vocabulary.evaluators.get(machine.info.kind, {})
     inside: WaveRunner = (
         BundleRunner(machine.link, vocabulary.bundle)
         if registry().kind(machine.info.kind).runs_probe
-        else phone_runner(machine, known, clock=clock)
+        else phone_runner(machine, known, folder=vocabulary.folder, clock=clock)
     )
     tools = {name: tool for name, tool in known.items() if tool.on in HOST_PLACES}
 
     def view(timeout_s: float) -> MachineView:
-        return MachineView(machine, timeout_s=timeout_s, clock=clock)
+        return MachineView(machine, timeout_s=timeout_s, on_view=on_view, clock=clock)
 
-    return SplitRunner(inside, HostRunner(tools, view), tools, clock=clock)
+    outside = HostRunner(tools, view, folder=vocabulary.folder)
+    return SplitRunner(inside, outside, tools, clock=clock)
 
 
 def phone_runner(
-    commands: Commands, tools: Mapping[str, Tool], *, clock: Clock = SYSTEM_CLOCK
+    commands: Commands,
+    tools: Mapping[str, Tool],
+    *,
+    folder: Path | None = None,
+    clock: Clock = SYSTEM_CLOCK,
 ) -> HostRunner[PhoneView]:
     """Create the runner of a phone's own evaluators.
 
     Args:
         commands: shell commands of the phone, such as the phone machine itself.
         tools: evaluators by name.
+        folder: folder of the suite.
         clock: clock for the time limit of a wave.
     """
 
     def view(timeout_s: float) -> PhoneView:
         return PhoneView(commands, timeout_s=timeout_s, clock=clock)
 
-    return HostRunner(tools, view, clock=clock)
+    return HostRunner(tools, view, folder=folder, clock=clock)
 
 
 def session_runner(
@@ -260,6 +279,8 @@ def session_runner(
     machines: Mapping[str, Machine] | None = None,
     *,
     services: Mapping[str, Reachable] | None = None,
+    on_view: OnRoleView | None = None,
+    folder: Path | None = None,
     clock: Clock = SYSTEM_CLOCK,
 ) -> HostRunner[CrossView]:
     """Create the runner of a session's evaluators, which read its state in each wave.
@@ -271,15 +292,22 @@ def session_runner(
         tools: evaluators by name.
         machines: machines by role, for evaluators that compare machines.
         services: resources that are reached over TCP, by role, for evaluators that ask them.
+        on_view: receives the views of documents that evaluators ask for.
+        folder: folder of the suite.
         clock: clock for the time limit of a wave.
     """
 
     def view(timeout_s: float) -> CrossView:
         return CrossView(
-            session, machines or {}, services=services, timeout_s=timeout_s, clock=clock
+            session,
+            machines or {},
+            services=services,
+            timeout_s=timeout_s,
+            on_view=on_view,
+            clock=clock,
         )
 
-    return HostRunner(tools, view, call=shared_processes.call)
+    return HostRunner(tools, view, call=shared_processes.call, folder=folder)
 
 
 def _call_here(tool: Tool, subject: S, args: Mapping[str, Json], _timeout_s: float) -> object:

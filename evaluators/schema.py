@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_type_hints
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from evaluators import guest_paths
-from evaluators.decorators import MACHINE_PATH, Mark, mark_of
+from evaluators.decorators import MACHINE_PATH, SUITE_FILE, Mark, mark_of
 from evaluators.desktop import urls
 from evaluators.strict import is_own_error
 from foundation.errors import SpecError, UnknownNameError
@@ -192,7 +192,8 @@ def describe(function: Callable[..., Any]) -> Tool:
     """Read a marked function's signature and Google docstring.
 
     Raises:
-        SpecError: the function is not marked, or a parameter has no type or no description.
+        SpecError: the function is not marked, a parameter has no type or no description, or an
+            evaluator of desktops takes a file of the suite.
     """
     mark = mark_of(function)
     if mark is None:
@@ -222,7 +223,13 @@ def _describe(mark: Mark) -> Tool:
     model = create_model(
         mark.name, __config__=ConfigDict(extra="forbid", frozen=True), __doc__=None, **fields
     )
-    return Tool(mark, text, model)
+    tool = Tool(mark, text, model)
+    if (mark.kind, mark.on) == ("evaluator", "desktop") and (names := tool.marked(SUITE_FILE)):
+        raise SpecError(
+            f"{mark.name} runs in the desktop, which has no files of the suite ({names[0]!r}).",
+            resolution="Evaluate it with on='documents'.",
+        )
+    return tool
 
 
 def _hints(function: Callable[..., Any], names: list[str]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from evaluators.desktop import reading
 from evaluators.machine_view import MachineView
 from evaluators.phone.view import PhoneView
+from evaluators.rendering.view_reference import document_views
 from evaluators.session.view import CrossView
 from provisioning.probe.guest import Guest
 
@@ -34,7 +35,7 @@ def render_views() -> str:
     for places, view, where in _VIEWS:
         parts += [f"## {view.__name__}\n", f"For evaluators `on` {places}; {where}.\n"]
         parts += ["| call | result |", "|---|---|", *_rows(view), ""]
-    return "\n".join([*parts, *_helpers()])
+    return "\n".join([*parts, *document_views(), *_helpers()])
 
 
 def _helpers() -> Iterator[str]:

@@ -27,7 +27,7 @@ from images.catalog import make_recipe, split_label
 from images.engine import connect, find_image
 from images.log import BuildLog, ignore_progress
 from images.manifest import FORMAT, MANIFEST, Manifest, describe_files, digest_files, read_manifest
-from images.recipe import docker_tag, input_digests
+from images.recipe import ToolRecipe, docker_tag, input_digests
 from images.store import (
     as_image,
     check_files,
@@ -208,7 +208,7 @@ class Builder:
         try:
             with log, _clear_errors(recipe, workdir, log.path):
                 with bound_to_thread():
-                    product = recipe.build(workdir, log, needed)
+                    product = recipe.build(workdir, log, _Needed(self, recipe, needed, log))
                 log("digest", None, "computing digests")
                 seconds = round(self.clock.monotonic_s() - start_s, 3)
                 manifest = _describe(recipe, needed, digest, workdir, product).model_copy(
@@ -240,6 +240,24 @@ class Builder:
                 details=str(exc),
                 resolution="Run as root, or set MESOCOSM_STATE_DIR to a writable folder.",
             ) from exc
+
+
+class _Needed(dict[str, "Image"]):
+    """Images that a build needs; those of its tools are built in parallel, or else on access."""
+
+    def __init__(
+        self, builder: Builder, recipe: Recipe, needed: Mapping[str, Image], report: Report
+    ) -> None:
+        super().__init__(needed)
+        self._builder = builder
+        self._tools = recipe.tools if isinstance(recipe, ToolRecipe) else ()
+        self._report = report
+
+    def __missing__(self, name: str) -> Image:
+        if name not in self._tools:
+            raise KeyError(name)
+        self[name] = self._builder.ensure(name, self._report, repair=True)
+        return self[name]
 
 
 def ensure(

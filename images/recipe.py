@@ -132,7 +132,8 @@ class Recipe(Protocol):
             workdir: an empty folder on the images' file system; it is removed if this raises. Its
                 content at the end belongs to the image.
             report: receives progress.
-            needed: the images named by `needs`.
+            needed: the images named by `needs`, and by a `ToolRecipe`'s `tools`, which are built
+                when they are first accessed.
 
         Raises:
             MesocosmError: any subclass; the builder converts a tool's failure to ImageBuildError.
@@ -150,6 +151,16 @@ class DemandingRecipe(Protocol):
         Raises:
             RequirementError: it cannot.
         """
+        ...
+
+
+@runtime_checkable
+class ToolRecipe(Protocol):
+    """A recipe whose build runs programs of other images, which do not determine its content."""
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """Names of these images' recipes; they are no part of the recipe digest."""
         ...
 
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from evaluators.coordinates import ScreenX as ScreenX
     from evaluators.coordinates import ScreenY as ScreenY
     from evaluators.decorators import MachinePath as MachinePath
+    from evaluators.decorators import SuiteFile as SuiteFile
     from evaluators.decorators import action as action
     from evaluators.decorators import evaluator as evaluator
     from evaluators.decorators import observation as observation
@@ -62,8 +63,19 @@ if TYPE_CHECKING:
     from evaluators.desktop.reading import tree_of as tree_of
     from evaluators.desktop.reading import words_of as words_of
     from evaluators.machine_view import MachineView as MachineView
-    from evaluators.model.suite_files import SuiteFile as SuiteFile
     from evaluators.phone.view import PhoneView as PhoneView
+    from evaluators.rendering.request import CellItem as CellItem
+    from evaluators.rendering.request import CellPlace as CellPlace
+    from evaluators.rendering.request import Input as Input
+    from evaluators.rendering.request import ObjectItem as ObjectItem
+    from evaluators.rendering.request import Perturbation as Perturbation
+    from evaluators.rendering.request import SheetObjectItem as SheetObjectItem
+    from evaluators.rendering.request import TextItem as TextItem
+    from evaluators.rendering.views.any import ViewedDocument as ViewedDocument
+    from evaluators.rendering.views.pdf import PdfView as PdfView
+    from evaluators.rendering.views.sheets import SheetsView as SheetsView
+    from evaluators.rendering.views.slides import SlidesView as SlidesView
+    from evaluators.rendering.views.text import TextView as TextView
     from evaluators.session.answers import SessionView as SessionView
     from evaluators.session.view import CrossView as CrossView
     from foundation.clock import SYSTEM_CLOCK as SYSTEM_CLOCK

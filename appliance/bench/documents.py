@@ -1,4 +1,4 @@
-"""Measure how long the view of a document takes, by a renderer that stands by and from the cache."""
+"""Measure how long the view of a document takes, by a renderer that stands by and from the cache, and its memory."""
 
 from __future__ import annotations
 
@@ -52,6 +52,9 @@ def bench_documents(
             tick(name)
             views.prepare()
             row.measure(partial(views.view, document, request), clock)
+            if views.memory_peak_mib is not None:
+                before_mib = row.extra.get("memory_peak_mib", 0.0)
+                row.extra["memory_peak_mib"] = max(before_mib, views.memory_peak_mib)
         again.append((document, request))
     yield cached
     for number in range(count):

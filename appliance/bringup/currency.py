@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from evaluators.rendering.image import RENDERER
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import ImageError
 from foundation.files import write_atomic
@@ -67,8 +68,8 @@ def needed_names(settings: Settings) -> tuple[str, ...]:
 
 
 def recorded_names(settings: Settings) -> list[str]:
-    """Return the images that containers may ask about: needed ones, machines' images, noVNC."""
-    return list(dict.fromkeys((*needed_names(settings), "novnc")))
+    """Return the images that containers may ask about: needed ones, machines' images, others."""
+    return list(dict.fromkeys((*needed_names(settings), "novnc", RENDERER)))
 
 
 def _machine_names(settings: Settings) -> list[str]:

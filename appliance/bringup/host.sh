@@ -7,10 +7,10 @@
 # Exit codes: 0 all installed, 1 installing failed, 2 usage, 3 cannot install here, 130 declined.
 set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
-stages=run yes=no list=no
+stages='run run?' yes=no list=no
 for word; do
 	case $word in
-	--test) stages='run test test?' ;;
+	--test) stages='run run? test test?' ;;
 	--yes) yes=yes ;;
 	--list) list=yes ;;
 	*) echo "host.sh: unknown option $word" >&2; exit 2 ;;
@@ -24,7 +24,7 @@ has() { command -v "$1" >/dev/null 2>&1; }
 version() { dpkg-query -W -f '${db:Status-Status} ${Version}' "$1" 2>/dev/null | sed -n 's/^installed \([0-9]*:\)\{0,1\}//p'; }
 installed() { [ -n "$(version "$1")" ] && ! too_old "$1"; }
 candidate() { apt-cache policy "$1" 2>/dev/null | sed -n 's/^ *Candidate: \([0-9]*:\)\{0,1\}\([^(]\)/\2/p'; }
-available() { [ -n "$(candidate "$1")" ] && ! too_old "$1"; }
+available() { [ -n "$(candidate "$1")" ] && ! too_old "$1" && ! has_client "$1"; }
 
 # Engines since 29 refuse the API of compose 1.29.
 too_old() {
@@ -36,6 +36,13 @@ too_old() {
 	compose=$(version docker-compose)
 	[ -n "$compose" ] || compose=$(candidate docker-compose)
 	case $compose in 1.*) return 0 ;; *) return 1 ;; esac
+}
+
+# Only since Debian 13 is docker.io's client a package of its own; it excludes docker-ce's.
+has_client() {
+	[ "$1" = docker-cli ] || return 1
+	if has docker; then return; fi
+	case $(apt-cache depends docker.io 2>/dev/null) in *docker-cli*) return 1 ;; esac
 }
 
 # The host's own Python may be older (Ubuntu 22.04): then another one of its archive is installed beside it.
@@ -53,7 +60,7 @@ missing_rows() {
 		for name in $(echo "$names" | tr '|' ' '); do
 			installed "$name" && continue 2
 			# Optional packages that no archive of this host has are not missing.
-			[ "$when" != 'test?' ] || available "$name" || continue 2
+			case $when in *'?') available "$name" || continue 2 ;; esac
 		done
 		echo "$when $names"
 	done
@@ -120,6 +127,7 @@ if ! apt update; then
 	say "warning: apt-get update failed; continuing with the existing package lists."
 	rm -f "$log.failed"
 fi
+rows=$(missing_rows) # an archive may have more than was known before
 wanted=
 absent=
 for row in $(echo "$rows" | tr ' ' '='); do
@@ -130,8 +138,8 @@ for row in $(echo "$rows" | tr ' ' '='); do
 	done
 	if [ -n "$chosen" ]; then
 		wanted="$wanted $chosen"
-	elif [ "${row%%=*}" != 'test?' ]; then
-		absent="$absent ${row#*=}"
+	else
+		case $row in *'?='*) ;; *) absent="$absent ${row#*=}" ;; esac
 	fi
 done
 [ -z "$absent" ] || fail 1 "No archive of this host has:$absent" "$(tail -n 3 "$log")" \

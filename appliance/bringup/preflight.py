@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evaluators.rendering.image import RENDERER
 from foundation.errors import RequirementError
 from images.builder import Builder
 from images.currency import Currency, judge_images
@@ -63,6 +64,7 @@ def require_ready(
     *,
     build: bool,
     console: Console,
+    needs_renderer: bool = False,
 ) -> None:
     """Check that what tasks need can be created and used.
 
@@ -72,6 +74,8 @@ def require_ready(
         backends: backends of the machines.
         build: build images that are not current.
         console: shows the progress of builds.
+        needs_renderer: whether evaluators ask for views of documents; on a host, the renderer is
+            then built if it is not current.
 
     Raises:
         UnknownNameError: there is no such kind, image or parameter.
@@ -82,6 +86,10 @@ def require_ready(
     builder, names = Builder(settings), machine_images(settings, resolved)
     if build:
         build_images(builder, names, console)
+    if needs_renderer:
+        names.append(RENDERER)
+        if settings.place == "host":
+            build_images(builder, [RENDERER], console)
     require_images(builder, names)
     for spec in resolved:
         backends.of(spec).require_host()
@@ -90,7 +98,7 @@ def require_ready(
 def _not_current(bad: list[ImageState], asked: Collection[str]) -> RequirementError:
     names = " ".join(image.label if image.label in asked else image.name for image in bad)
     return RequirementError(
-        "Images of this run's machines are not current.",
+        "Images of this run are not current.",
         details="\n".join(f"{image.label} is {image.currency}. {image.reason}" for image in bad),
         resolution=f"Build them first: use --build, or run `mesocosm image build {names}`; "
         "`mesocosm up` builds all images.",

@@ -1,4 +1,4 @@
-"""Periodic upkeep by the worker: remove surplus machines, ended forks, leftover agents, old logs."""
+"""Periodic upkeep by the worker: remove surplus machines, ended forks, leftover agents and renderers, old logs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from controller.agents.custom.container import remove_leftovers
+from evaluators.rendering import container as renderers
 from foundation.errors import MesocosmError
 from provisioning.fleet.local import LocalFleet
 
@@ -55,7 +56,8 @@ class Upkeep:
     def work(self) -> None:
         """Run all jobs once; failures are logged, and retried the next time."""
         log = self._settings.run_dir / "dockerd.log"
-        for job in (partial(cut_log, log), self._tend_machines, remove_leftovers):
+        jobs = (partial(cut_log, log), self._tend_machines, remove_leftovers, self._end_renderers)
+        for job in jobs:
             try:
                 job()
             except (MesocosmError, OSError) as exc:
@@ -65,6 +67,10 @@ class Upkeep:
         fleet = LocalFleet(self._settings, judges_images=False)
         for line in fleet.remove_ended() + fleet.trim(IDLE_S):
             _log.info("removed: %s", line)
+
+    def _end_renderers(self) -> None:
+        for name in renderers.remove_leftovers(self._settings.state_dir):
+            _log.info("removed: renderer %s: it does not run", name)
 
     def _run(self) -> None:
         while not self._ended.wait(EVERY_S):

@@ -427,7 +427,7 @@ def phone(count: CountOption = 50, page: PageOption = None, json: JsonOption = F
 
 
 def documents(count: CountOption = 20, page: PageOption = None, json: JsonOption = False) -> None:
-    """Measure how long views of documents take: text, slides, workbook, PDF; new and cached."""
+    """Measure how long views of documents take, and their memory: text, slides, workbook, PDF; new and cached."""
     from contextlib import closing
 
     from appliance.bench.documents import bench_documents

@@ -108,13 +108,22 @@ def show_estimate(
         console_out().print(line, markup=False, soft_wrap=True)
 
 
-def check_machines(settings: Settings, specs: set[ResourceSpec], *, build: bool) -> None:
+def check_machines(
+    settings: Settings, specs: set[ResourceSpec], *, build: bool, needs_renderer: bool = False
+) -> None:
     """Raise if what tasks need is not available; see `require_ready`."""
     from appliance.bringup.preflight import require_ready
     from provisioning.fleet.host_backends import HostBackends
 
     backends = HostBackends(settings)
-    require_ready(settings, specs, backends, build=build, console=console_err())
+    require_ready(
+        settings,
+        specs,
+        backends,
+        build=build,
+        console=console_err(),
+        needs_renderer=needs_renderer,
+    )
 
 
 def check_ready(
@@ -152,9 +161,14 @@ def machines_of(
         settings: of the appliance.
         build: build images that are not current.
     """
-    from controller.planning import needs_of
+    from controller.planning import needs_of, tasks_of, views_documents
 
-    return lambda: check_machines(settings, needs_of(spec, suite), build=build)
+    return lambda: check_machines(
+        settings,
+        needs_of(spec, suite),
+        build=build,
+        needs_renderer=views_documents(tasks_of(spec, suite), suite.vocabulary),
+    )
 
 
 def execute(

@@ -9,6 +9,8 @@ import typer
 from appliance.cli.output import JsonOption, console_err, console_out, print_json, print_report
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from appliance.bringup.up import Outcome
 
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
@@ -24,6 +26,7 @@ def register(app: typer.Typer) -> None:
 
 def up(yes: YesOption = False, trial: TrialOption = True, json: JsonOption = False) -> None:
     """Build missing images, start all services and machines, and run a trial on both machines."""
+    from appliance.bringup.renderer import build_renderer_in_background
     from appliance.bringup.steps import Steps
     from appliance.bringup.up import bring_up
     from foundation.settings import get_settings
@@ -34,6 +37,7 @@ def up(yes: YesOption = False, trial: TrialOption = True, json: JsonOption = Fal
     except KeyboardInterrupt:
         console_err().print("Completed steps are kept. To continue, run `make up`.")
         raise
+    building = build_renderer_in_background(get_settings()) if trial else None
     if json:
         report = outcome.report.to_dict() if outcome.report else None
         addresses = {"controller": outcome.controller, "prometheus": outcome.prometheus}
@@ -44,10 +48,11 @@ def up(yes: YesOption = False, trial: TrialOption = True, json: JsonOption = Fal
                 "accelerator": outcome.accelerator,
                 "addresses": addresses,
                 "trial": report,
+                "renderer_log": str(building) if building else None,
             }
         )
     else:
-        _print(outcome)
+        _print(outcome, building)
     if not outcome.is_proven:
         raise typer.Exit(1)
 
@@ -61,7 +66,7 @@ def _ask(text: str) -> bool:
     return typer.confirm(text, default=True, err=True)
 
 
-def _print(outcome: Outcome) -> None:
+def _print(outcome: Outcome, building: Path | None) -> None:
     from appliance.cli.service_database import own_token_path
     from appliance.services.address import service_url
     from foundation.settings import get_settings
@@ -74,4 +79,10 @@ def _print(outcome: Outcome) -> None:
     console_out().print(f"Prometheus  {outcome.prometheus}/")
     if outcome.report:
         console_out().print(f"Results     mesocosm results {outcome.report.spec.run}")
+    if building:
+        console_out().print(
+            "Documents   the renderer, which judges documents, is built in the background "
+            f"(log in {building})",
+            soft_wrap=True,
+        )
     console_out().print("Next        mesocosm run smoke --agent oracle")

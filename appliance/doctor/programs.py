@@ -25,7 +25,6 @@ _INSTALL = "Run `make up`, which installs it, or `apt-get install {}`."
 _ENGINE_DEADLINE_S = 4.0
 # Program, Debian package.
 _BUILD_TOOLS = (
-    ("qemu-img", "qemu-utils"),
     ("mkfs.ext4", "e2fsprogs"),
     ("dpkg-deb", "dpkg"),
     ("gpg", "gnupg"),

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from controller.actions.desktop_icons import wait_for_icons
-from evaluators.decorators import setup
+from evaluators.decorators import (
+    SuiteFile,
+    setup,
+)
 from evaluators.desktop.unchanged import REFERENCE_FOLDER, reference_of
 from evaluators.guest_paths import PATTERN
-from evaluators.model.suite_files import SuiteFile  # noqa: TC001 - read by pydantic
 from foundation.errors import ActionError, SpecError
 from provisioning.links.files_over_link import LinkFiles
 

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from controller.actions.phone_shell import launch, run_on_phone
-from evaluators.decorators import setup
-from evaluators.model.suite_files import SuiteFile  # noqa: TC001 - read by pydantic
+from evaluators.decorators import (
+    SuiteFile,
+    setup,
+)
 from foundation.errors import ActionError
 
 if TYPE_CHECKING:

@@ -22,12 +22,16 @@ if TYPE_CHECKING:
     from controller.observation.observer import Screenshot
     from evaluators.catalogue import Vocabulary
     from evaluators.graph.outcome import WaveRunner
+    from evaluators.rendering.keeping import OnRoleView
+    from evaluators.rendering.views.any import ViewedDocument
     from foundation.clock import Clock
     from foundation.measures import Name
     from provisioning.lease import Environment, Fleet
     from provisioning.protocols import Element
 
-    MakeRunners = Callable[[Environment, SessionState, Vocabulary], Mapping[str, WaveRunner]]
+    MakeRunners = Callable[
+        [Environment, SessionState, Vocabulary, OnRoleView | None], Mapping[str, WaveRunner]
+    ]
 
 
 class Record(Protocol):
@@ -64,6 +68,10 @@ class EventSink(Protocol):
         """Store accessibility trees and return their digests by role."""
         ...
 
+    def keep_view(self, viewed: ViewedDocument) -> str:
+        """Store the view of a document and return its digest."""
+        ...
+
 
 class NoLog:
     """An event sink that stores nothing."""
@@ -84,6 +92,11 @@ class NoLog:
     def keep_trees(self, trees: Mapping[str, Sequence[Element]]) -> dict[str, str]:
         """Return empty digests without storing anything."""
         return dict.fromkeys(trees, "")
+
+    def keep_view(self, viewed: ViewedDocument) -> str:
+        """Return an empty digest without storing anything."""
+        del viewed
+        return ""
 
 
 def discard_metric(name: Name, value: float = 1.0, **labels: str) -> None:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from controller.tool_servers.connection import ToolConnections
     from evaluators.graph.start import StartReport
     from evaluators.model.task import Task
+    from evaluators.rendering.views.any import ViewedDocument
     from foundation.clock import Clock
     from provisioning.lease import Environment
 
@@ -115,7 +116,10 @@ class LiveTrial:
         self._cancel = CancelToken() if cancel is None else cancel
         self.session = session or SessionState(clock)
         self.machines = environment.machines
-        self.runners = context.make_runners(environment, self.session, context.vocabulary)
+        self.runners = context.make_runners(
+            environment, self.session, context.vocabulary, self._keep_view
+        )
+        self._kept_views: dict[tuple[str, str], str] = {}
         spec, seen = context.spec.actions, context.spec.observation
         self.space = ActionSpace(
             task.kinds,
@@ -166,6 +170,13 @@ class LiveTrial:
         if self._connections is not None:
             self._connections.close()
             self._connections = None
+
+    def _keep_view(self, role: str, path: str, viewed: ViewedDocument) -> None:
+        """Record the view of a document that an evaluator asked for, if it changed."""
+        digest = self._log.keep_view(viewed)
+        if self._kept_views.get((role, path)) != digest:
+            self._kept_views[role, path] = digest
+            self._log.append("view", n=self.budget.steps, role=role, path=path, view=digest)
 
     def check_start(self) -> StartReport:
         """Judge the graph before the agent acts, once the machines are at rest.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from controller.observation.settle import DEFAULT_RULE, settle_machine
 from evaluators.graph.outcome import Call
 from evaluators.model.oracle import WaitFor
-from evaluators.model.suite_files import SUITE_FILE, locate
+from evaluators.model.suite_files import located
 from evaluators.model.task import SUDO_PASSWORD
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import (
@@ -83,10 +83,8 @@ def _name_of(step: SetupEntry) -> str:
 
 def _execute(step: SetupStep, machine: Machine, vocabulary: Vocabulary) -> None:
     tool = (vocabulary.setups or {})[machine.info.kind][step.do]
-    args = tool.check(step.args)
-    for name in tool.marked(SUITE_FILE):
-        args[name] = args[name] and str(locate(vocabulary.folder, args[name]))
-    tool.mark.function(machine, **args)
+    args = located(tool, step.args, vocabulary.folder)
+    tool.mark.function(machine, **tool.check(args))
 
 
 def _wait_for(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evaluators.rendering.keeping import of_role
 from evaluators.runners import machine_runner, session_runner
 from evaluators.strict import SESSION
 from provisioning.fleet.reaching import find_services
@@ -14,11 +15,15 @@ if TYPE_CHECKING:
     from controller.actions.session import SessionState
     from evaluators.catalogue import Vocabulary
     from evaluators.graph.outcome import WaveRunner
+    from evaluators.rendering.keeping import OnRoleView
     from provisioning.lease import Environment
 
 
 def make_runners(
-    environment: Environment, state: SessionState, vocabulary: Vocabulary
+    environment: Environment,
+    state: SessionState,
+    vocabulary: Vocabulary,
+    on_view: OnRoleView | None = None,
 ) -> Mapping[str, WaveRunner]:
     """Create the runner of each role and of the session.
 
@@ -26,13 +31,22 @@ def make_runners(
         environment: provides the machines and services.
         state: state of the session.
         vocabulary: provides the evaluators.
+        on_view: receives the views of documents that evaluators ask for.
     """
     machines = environment.machines
     tools = vocabulary.evaluators[SESSION]
     services = find_services(environment.resources)
     runners: dict[str, WaveRunner] = {
-        SESSION: session_runner(state, tools, machines, services=services)
+        SESSION: session_runner(
+            state,
+            tools,
+            machines,
+            services=services,
+            on_view=on_view,
+            folder=vocabulary.folder,
+        )
     }
     return runners | {
-        role: machine_runner(machine, vocabulary) for role, machine in machines.items()
+        role: machine_runner(machine, vocabulary, on_view=of_role(on_view, role))
+        for role, machine in machines.items()
     }

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from evaluators.graph.feedback import Feedback
     from evaluators.graph.outcome import WaveRunner
     from evaluators.model.task import Task
+    from evaluators.rendering.keeping import OnRoleView
     from foundation.clock import Clock
     from provisioning.end_state import EndStateFleet
     from provisioning.lease import Environment, Fleet
@@ -126,9 +127,12 @@ class Grader:
         make = context.make_runners
 
         def make_runners(
-            environment: Environment, session: SessionState, vocabulary: Vocabulary
+            environment: Environment,
+            session: SessionState,
+            vocabulary: Vocabulary,
+            on_view: OnRoleView | None,
         ) -> Mapping[str, WaveRunner]:
-            return with_credit(make(environment, session, vocabulary), credited)
+            return with_credit(make(environment, session, vocabulary, on_view), credited)
 
         session = SessionState(self.clock, state.answer, state.completed, state.infeasible)
         context = replace(context, make_runners=make_runners)

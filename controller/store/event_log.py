@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from controller.observation.observer import Screenshot
+    from evaluators.rendering.views.any import ViewedDocument
     from foundation.clock import Clock
     from provisioning.protocols import Element
 
@@ -116,6 +117,17 @@ class TrialLog:
             digests[role] = digest_bytes(text)
             self._keep(f"{digests[role]}.json", text)
         return digests
+
+    def keep_view(self, viewed: ViewedDocument) -> str:
+        """Write the view of a document, if it is new, and return its digest.
+
+        Raises:
+            StoreError: the disk is full or broken.
+        """
+        text = viewed.view.model_dump_json().encode()
+        digest = digest_bytes(text)
+        self._keep(f"{digest}.json", text)
+        return digest
 
     def _keep(self, name: str, content: bytes) -> None:
         path = self._blobs / name

@@ -1,26 +1,32 @@
-"""Evaluators of PDFs: text of their pages, form fields and title.
+"""Evaluators of PDFs, as pdfium shows them: pages, text, form fields, outline and title.
 
-An encrypted PDF that opens without a password is read.
+Text and fields count where they are seen: not if they are hidden, covered, tiny, in the colour of
+their background, off the page, or in a layer that is off. An encrypted PDF that opens without a
+password is read.
 """
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
 from evaluators.decorators import MachinePath, evaluator
 from evaluators.folding import plain as fold
+from evaluators.rendering.request import ObjectItem, TextItem
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evaluators.machine_view import MachineView
+    from evaluators.rendering.views.common import Shown
+    from evaluators.rendering.views.pdf import Field as PdfField
 
 Number = Annotated[int, Field(ge=1)]
-_DIVIDED = re.compile(r"(?<=[^\W\d_])[ \t]*[-\u00ad\u2010][ \t]*\r?\n[ \t]*(?=[^\W\d_])")
-"""A hyphen between letters, at the end of a line."""
-_SPACED = re.compile(r"(?<!\S)[^\W\d_](?: [^\W\d_](?!\S)){2,}")
-"""Letters separated by single spaces; words of such letters are separated by more spaces."""
+Length = Annotated[float, Field(ge=0)]
+_MAX_TEXT_CHARS = 1000
+_MAX_WIDGETS = 10
+_TICKED = frozenset({"checkbox", "radio"})
 
 
 @evaluator(on="documents")
@@ -42,17 +48,47 @@ def pdf_page_count_equals(view: MachineView, path: MachinePath, count: Number) -
 
 
 @evaluator(on="documents")
+def pdf_page_size_equals(
+    view: MachineView,
+    path: MachinePath,
+    width_mm: Length,
+    height_mm: Length,
+    *,
+    page: Number = 1,
+    tolerance_mm: Length = 1.0,
+) -> bool:
+    """Return whether a page of a PDF has the given size, as it is shown.
+
+    Proves the state, not who caused it.
+
+    Args:
+        view: the machine.
+        path: path of the PDF.
+        width_mm: width of the page.
+        height_mm: height of the page.
+        page: number of the page, from 1.
+        tolerance_mm: largest difference of each.
+
+    Example:
+        ``{on: desktop, check: pdf_page_size_equals,
+        with: {path: ~/a.pdf, width_mm: 210, height_mm: 297}}``
+    """
+    pdf = view.pdf(path)
+    if pdf is None or page > len(pdf.pages):
+        return False
+    size = pdf.pages[page - 1]
+    return (
+        abs(size.width_mm - width_mm) <= tolerance_mm
+        and abs(size.height_mm - height_mm) <= tolerance_mm
+    )
+
+
+@evaluator(on="documents")
 def pdf_page_has_text(view: MachineView, path: MachinePath, text: str, page: Number = 1) -> bool:
-    """Return whether a page of a PDF contains the given text, as consecutive whole words.
+    """Return whether the given text is seen on a page of a PDF, as consecutive whole words.
 
     Runs of white space count as one space, because PDFs do not store lines; ligatures count as
-    their letters. A word may be hyphenated at the end of a line, and its letters may be spaced. The
-    visible text of notes on the page counts. Text in pictures is not read. Text is ignored if it
-    begins without ink, transparent, under a mask, tiny, off the page, in the colour of its
-    background, under a plain rectangle or an opaque picture, or in a hidden layer. Other reasons
-    for text not being visible are not checked: the glyphs of fonts, and what patterns, shadings,
-    other shapes and annotations paint.
-    Proves the state, not who caused it.
+    their letters. Text of notes and form fields does not count. Proves the state, not who caused it.
 
     Args:
         view: the machine.
@@ -63,26 +99,21 @@ def pdf_page_has_text(view: MachineView, path: MachinePath, text: str, page: Num
     Example:
         ``{on: desktop, check: pdf_page_has_text, with: {path: ~/a.pdf, text: Invoice 7}}``
     """
-    pdf = view.pdf(path)
-    wanted = _plain(text)
-    return (
-        pdf is not None
-        and page <= len(pdf.pages)
-        and bool(wanted)
-        and any(
-            f" {wanted} " in f" {_plain(reading)} " for reading in _readings(pdf.pages[page - 1])
-        )
-    )
+    wanted = " ".join(fold(text).split())
+    if not 0 < len(wanted) <= _MAX_TEXT_CHARS:
+        return False
+    pdf = view.pdf(path, shown=(TextItem(text=wanted, page=page - 1),))
+    if pdf is None or page > len(pdf.pages) or not pdf.shown[0].is_shown:
+        return False
+    return f" {wanted} " in f" {' '.join(fold(pdf.pages[page - 1].text).split())} "
 
 
 @evaluator(on="documents")
 def pdf_field_equals(view: MachineView, path: MachinePath, field: str, value: str) -> bool:
-    """Return whether a form field of a PDF has the given value.
+    """Return whether a form field of a PDF has the given value, and its box shows it.
 
-    White space at the ends is ignored. A check box that is drawn in another state than its field's,
-    or not at all, is unmet, as is a field whose boxes are all hidden or off the page. The
-    appearance stream of a text field is ignored, because programs that fill forms may leave it to
-    viewers. Proves the state, not who caused it.
+    White space is ignored. A field in a layer counts as not seen. Proves the state, not who caused
+    it.
 
     Args:
         view: the machine.
@@ -93,15 +124,74 @@ def pdf_field_equals(view: MachineView, path: MachinePath, field: str, value: st
     Example:
         ``{on: desktop, check: pdf_field_equals, with: {path: ~/a.pdf, field: name, value: Ann}}``
     """
+    wanted = _letters(value)
+
+    def is_so(box: PdfField, row: Shown) -> bool:
+        if not row.is_shown:
+            return False
+        if box.type in _TICKED:
+            return box.is_checked and _letters(box.value) == wanted.removeprefix("/")
+        return _letters(box.value) == _letters(row.drawn) == wanted
+
+    return bool(wanted) and _has_box(view, path, field, is_so)
+
+
+@evaluator(on="documents")
+def pdf_box_checked(view: MachineView, path: MachinePath, field: str, *, checked: bool) -> bool:
+    """Return whether a check box or radio button of a PDF's form is ticked, or not.
+
+    A tick must be seen. Of several boxes with the same name, such as radio buttons, one must be so. Proves the state, not
+    who caused it.
+
+    Args:
+        view: the machine.
+        path: path of the PDF.
+        field: fully qualified name of the field.
+        checked: whether it is ticked.
+
+    Example:
+        ``{on: desktop, check: pdf_box_checked, with: {path: ~/a.pdf, field: news, checked: true}}``
+    """
+
+    def is_so(box: PdfField, row: Shown) -> bool:
+        return box.type in _TICKED and box.is_checked == checked and (row.is_shown or not checked)
+
+    return _has_box(view, path, field, is_so)
+
+
+@evaluator(on="documents")
+def pdf_outline_has(
+    view: MachineView, path: MachinePath, title: str, page: Number | None = None
+) -> bool:
+    """Return whether the outline (bookmarks) of a PDF has an entry with the given title.
+
+    Proves the state, not who caused it.
+
+    Args:
+        view: the machine.
+        path: path of the PDF.
+        title: the complete title; must not be empty.
+        page: number of the page that it leads to, from 1; by default any.
+
+    Example:
+        ``{on: desktop, check: pdf_outline_has, with: {path: ~/a.pdf, title: Costs, page: 2}}``
+    """
     pdf = view.pdf(path)
-    return pdf is not None and _lines(pdf.fields.get(field, "")) == _lines(value) != ""
+    wanted = title.strip()
+    return (
+        pdf is not None
+        and bool(wanted)
+        and any(
+            entry.title.strip() == wanted and (page is None or entry.page == page - 1)
+            for entry in pdf.outline
+        )
+    )
 
 
 @evaluator(on="documents")
 def pdf_title_equals(view: MachineView, path: MachinePath, title: str) -> bool:
-    """Return whether a PDF's document title equals the given title.
+    """Return whether a PDF's document title, in its information, equals the given title.
 
-    The title is that of the document information, or else the default title in the XMP metadata.
     Proves the state, not who caused it.
 
     Args:
@@ -116,17 +206,19 @@ def pdf_title_equals(view: MachineView, path: MachinePath, title: str) -> bool:
     return pdf is not None and pdf.title == title != ""
 
 
-def _readings(page: str) -> tuple[str, ...]:
-    """Return the text of a page as it is, and with hyphenated and spaced words joined."""
-    undivided = _DIVIDED.sub("", page)
-    return page, undivided, _SPACED.sub(lambda match: match[0].replace(" ", ""), undivided)
+def _has_box(
+    view: MachineView, path: str, field: str, is_so: Callable[[PdfField, Shown], bool]
+) -> bool:
+    """Return whether a form has a field of that name, of which a box fulfils a condition."""
+    pdf = view.pdf(path)
+    boxes = [box for box in (pdf.fields if pdf is not None else ()) if box.name == field]
+    if not boxes or len(boxes) > _MAX_WIDGETS:
+        return False
+    shown = view.pdf(path, shown=[ObjectItem(number=box.number, page=box.page) for box in boxes])
+    return shown is not None and any(
+        is_so(box, row) for box, row in zip(boxes, shown.shown, strict=True)
+    )
 
 
-def _plain(text: str) -> str:
-    """Return a text's words joined by spaces, with ligatures and wide letters normalised."""
-    return " ".join(fold(text).split())
-
-
-def _lines(value: str) -> str:
-    """Return a value with its lines separated by newlines, because programs use different line ends."""
-    return value.replace("\r\n", "\n").replace("\r", "\n").strip()
+def _letters(value: str) -> str:
+    return "".join(fold(value).split())

@@ -1,35 +1,46 @@
-"""Evaluators of presentations: OpenDocument (.odp) and PowerPoint (.pptx), detected by content.
+"""Evaluators of the content of presentations (.odp, .pptx ...), as LibreOffice Impress shows it.
 
-Hidden shapes and groups, pictures smaller than a thousandth of the slide, shapes of which less than
-half is on the slide, text that is hidden, transparent or smaller than 2 pt, and the prompts of
-empty placeholders are ignored. Colours are not checked, because slides have backgrounds. Shapes
-covered by other shapes count.
+A text or picture counts where it is seen on its slide: text that is hidden, covered, tiny, in the
+colour of its background or off the slide does not count, nor does anything on a hidden slide.
 """
 
 from __future__ import annotations
 
-import base64
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
 from evaluators.comparing import is_same_picture
 from evaluators.decorators import MachinePath, evaluator
-from evaluators.pictures import decode_picture
+from evaluators.documents.slide_texts import (
+    lines_of,
+    shapes_of,
+    shapes_with_lines,
+    slide_of,
+    text_lines,
+)
+from evaluators.pictures import Picture, decode_picture
+from evaluators.rendering.request import TextItem
+from evaluators.rendering.views.slides import SlidesView
 
 if TYPE_CHECKING:
     from evaluators.machine_view import MachineView
-    from evaluators.readers.model import Shape, Slide
+    from evaluators.rendering.views.slides import Shape
 
 Number = Annotated[int, Field(ge=1)]
 _LOW, _HIGH = 0.4, 0.6
-_SMALLEST = 0.001
-"""Minimum side of a visible picture, as a fraction of its slide."""
+_EDGE = 0.05
+_MAX_TITLES = 100
+_MIN_SIDE_PX = 12
+_PROPORTION = 0.05
+"""Maximum relative difference of aspect ratios; a slide has few pixels."""
+_TITLE = "TitleTextShape"
+_PICTURE = "GraphicObjectShape"
 
 
 @evaluator(on="documents")
 def slide_count_equals(view: MachineView, path: MachinePath, count: Number) -> bool:
-    """Return whether a presentation has exactly the given number of slides.
+    """Return whether a presentation has exactly the given number of slides, hidden ones included.
 
     Args:
         view: the machine.
@@ -39,15 +50,16 @@ def slide_count_equals(view: MachineView, path: MachinePath, count: Number) -> b
     Example:
         ``{on: desktop, check: slide_count_equals, with: {path: ~/a.odp, count: 5}}``
     """
-    deck = view.deck(path)
+    deck = view.presentation(path)
     return deck is not None and len(deck.slides) == count
 
 
 @evaluator(on="documents")
 def slide_title_equals(view: MachineView, path: MachinePath, slide: Number, title: str) -> bool:
-    """Return whether a slide's title equals the given title.
+    """Return whether a slide's title is seen and equals the given title.
 
-    The title is the text of the slide's title placeholder. White space at the ends is ignored.
+    The title is the text of the slide's title placeholder. White space at the ends of lines is
+    ignored.
 
     Args:
         view: the machine.
@@ -58,17 +70,19 @@ def slide_title_equals(view: MachineView, path: MachinePath, slide: Number, titl
     Example:
         ``{on: desktop, check: slide_title_equals, with: {path: ~/a.odp, slide: 1, title: Aims}}``
     """
-    slide_content = _slide(view, path, slide)
-    titles = [shape.text.strip() for shape in _shapes(slide_content, "title")]
-    return titles == [title.strip()]
+    lines = text_lines(title)
+    seen = shapes_with_lines(view, path, slide, lines)
+    return bool(lines) and any(
+        shape.type == _TITLE and lines_of(shape) == list(lines) and set(found) == set(lines)
+        for shape, found in seen
+    )
 
 
 @evaluator(on="documents")
 def slide_has_line(view: MachineView, path: MachinePath, slide: Number, text: str) -> bool:
-    """Return whether a line (paragraph) of a slide, other than its title, equals the given text.
+    """Return whether a line of a slide, other than its title, is seen and equals the given text.
 
-    White space at the ends and speaker notes are ignored. Table cells and lines under other shapes
-    count.
+    White space at the ends and speaker notes are ignored. Table cells count.
 
     Args:
         view: the machine.
@@ -79,11 +93,11 @@ def slide_has_line(view: MachineView, path: MachinePath, slide: Number, text: st
     Example:
         ``{on: desktop, check: slide_has_line, with: {path: ~/a.odp, slide: 2, text: Ask Ann}}``
     """
-    slide_content = _slide(view, path, slide)
-    lines = [
-        line for shape in _shapes(slide_content, "text", "other") for line in shape.text.split("\n")
-    ]
-    return text.strip() in [line.strip() for line in lines if line.strip()]
+    lines = text_lines(text)
+    return len(lines) == 1 and any(
+        shape.type != _TITLE and lines[0] in lines_of(shape)
+        for shape, _ in shapes_with_lines(view, path, slide, lines)
+    )
 
 
 @evaluator(on="documents")
@@ -101,13 +115,13 @@ def slide_notes_equal(view: MachineView, path: MachinePath, slide: Number, text:
     Example:
         ``{on: desktop, check: slide_notes_equal, with: {path: ~/a.odp, slide: 1, text: Smile}}``
     """
-    slide_content = _slide(view, path, slide)
-    return slide_content is not None and slide_content.notes.strip() == text.strip() != ""
+    content = slide_of(view.presentation(path), slide)
+    return content is not None and content.notes.strip() == text.strip() != ""
 
 
 @evaluator(on="documents")
 def slide_layout_is(view: MachineView, path: MachinePath, slide: Number, layout: str) -> bool:
-    """Return whether a slide uses the layout (.pptx) or master page (.odp) with the given name.
+    """Return whether a slide uses the layout (.pptx) or master slide (.odp) with the given name.
 
     Args:
         view: the machine.
@@ -118,8 +132,36 @@ def slide_layout_is(view: MachineView, path: MachinePath, slide: Number, layout:
     Example:
         ``{on: desktop, check: slide_layout_is, with: {path: ~/a.odp, slide: 1, layout: Default}}``
     """
-    slide_content = _slide(view, path, slide)
-    return slide_content is not None and slide_content.layout == layout
+    content = slide_of(view.presentation(path), slide)
+    return content is not None and content.master == layout
+
+
+@evaluator(on="documents")
+def slides_have_titles(view: MachineView, path: MachinePath, titles: list[str]) -> bool:
+    """Return whether the slides of the show have the given titles, in this order.
+
+    Hidden slides are left out. Each title must be seen. White space at the ends is ignored.
+
+    Args:
+        view: the machine.
+        path: path of the .odp or .pptx file.
+        titles: the title of each slide, of one line.
+
+    Example:
+        ``{on: desktop, check: slides_have_titles, with: {path: ~/a.odp, titles: [Aims, Costs]}}``
+    """
+    lines = [text_lines(title) for title in titles]
+    if not titles or len(titles) > _MAX_TITLES or any(len(title) != 1 for title in lines):
+        return False
+    deck = view.presentation(path, shown=[TextItem(text=title) for (title,) in lines])
+    slides = [slide for slide in deck.slides if slide.is_shown] if deck is not None else []
+    if deck is None or len(slides) != len(titles):
+        return False
+    return all(
+        [" ".join(lines_of(shape)) for shape in shapes_of(slide) if shape.type == _TITLE] == [title]
+        and any(place.is_seen and place.page == page for place in row.places)
+        for page, (slide, (title,), row) in enumerate(zip(slides, lines, deck.shown, strict=True))
+    )
 
 
 @evaluator(on="documents")
@@ -132,12 +174,11 @@ def slide_has_picture(
 ) -> bool:
     """Return whether a slide shows the given picture at the given position.
 
-    The picture may have been scaled or saved in another format; a changed word on a page of text is
-    a different picture, if it can still be read. A picture that is cropped,
-    transparent, turned white or black, or repainted by an effect does not count; a picture under
-    another shape does. ``left`` means that its centre is in the left two fifths of the slide, and
-    so on; ``center`` is the fifth between them in both directions; ``full`` covers the slide,
-    except for up to a twentieth on each side.
+    The place of each picture on the slide, as it is drawn, is compared with the original; so a
+    picture that is cropped, covered, transparent or repainted does not count. It may have been
+    scaled or saved in another format. ``left`` means that its centre is in the left two fifths of
+    the slide, and so on; ``center`` is the fifth between them in both directions; ``full`` covers
+    the slide, except for up to a twentieth on each side.
 
     Args:
         view: the machine.
@@ -150,52 +191,53 @@ def slide_has_picture(
         ``{on: desktop, check: slide_has_picture,
         with: {path: ~/a.odp, slide: 1, picture: /srv/cat.png, place: right}}``
     """
-    slide_content = _slide(view, path, slide)
+    viewed = view.document(path, pages=True)
+    deck = viewed.view if viewed is not None and isinstance(viewed.view, SlidesView) else None
+    content = slide_of(deck, slide)
     original = view.picture(picture)
-    if slide_content is None or original is None:
+    if viewed is None or deck is None or content is None or original is None:
         return False
-    for shape in _shapes(slide_content, "picture"):
-        if min(shape.width, shape.height) < _SMALLEST:
-            continue
-        shown = decode_picture(base64.b64decode(shape.picture))
-        if shown is not None and is_same_picture(shown, original) and _is_at(shape, place):
-            return True
-    return False
-
-
-def _slide(view: MachineView, path: str, number: int) -> Slide | None:
-    deck = view.deck(path)
-    slides = deck.slides if deck is not None else ()
-    return slides[number - 1] if number <= len(slides) else None
-
-
-def _shapes(slide: Slide | None, *kinds: str) -> list[Shape]:
-    if slide is None:
-        return []
-    return [shape for shape in slide.shapes if shape.kind in kinds and _is_on_slide(shape)]
-
-
-def _is_on_slide(shape: Shape) -> bool:
-    """Return whether at least half of a shape is on its slide, horizontally and vertically."""
-    return min(_share(shape.left, shape.width), _share(shape.top, shape.height)) >= 1 / 2
-
-
-def _share(start: float, length: float) -> float:
-    """Return the fraction of a length between 0 and 1; for a length of 0, whether its start is."""
-    if length <= 0:
-        return float(0 <= start <= 1)
-    return (min(start + length, 1.0) - max(start, 0.0)) / length
-
-
-def _is_at(shape: Shape, place: str) -> bool:
-    across = shape.left + shape.width / 2
-    down = shape.top + shape.height / 2
-    is_full = (
-        shape.left <= 0.05  # noqa: PLR2004 - a twentieth, as the docstring says
-        and shape.top <= 0.05  # noqa: PLR2004
-        and shape.left + shape.width >= 0.95  # noqa: PLR2004
-        and shape.top + shape.height >= 0.95  # noqa: PLR2004
+    page = page_of(deck, slide, viewed.pages)
+    return page is not None and any(
+        _is_at(shape, deck, place) and _shows(page, deck, shape, original)
+        for shape in shapes_of(content)
+        if shape.type == _PICTURE
     )
+
+
+def page_of(deck: SlidesView, slide: int, pages: tuple[bytes, ...]) -> Picture | None:
+    """Return the picture of a slide by its number from 1; None if the slide is hidden."""
+    number = sum(content.is_shown for content in deck.slides[: slide - 1])
+    if not deck.slides[slide - 1].is_shown or number >= len(pages):
+        return None
+    return decode_picture(pages[number])
+
+
+def _shows(page: Picture, deck: SlidesView, shape: Shape, original: Picture) -> bool:
+    """Return whether the place of a shape on its slide looks like a picture."""
+    height, width = page.pixels.shape[:2]
+    sides = (
+        shape.left_mm,
+        shape.top_mm,
+        shape.left_mm + shape.width_mm,
+        shape.top_mm + shape.height_mm,
+    )
+    box = [
+        round(side / length * size)
+        for side, length, size in zip(
+            sides, (deck.width_mm, deck.height_mm) * 2, (width, height) * 2, strict=True
+        )
+    ]
+    drawn = page.pixels[max(0, box[1]) : box[3], max(0, box[0]) : box[2]]
+    if min(drawn.shape[:2]) < _MIN_SIDE_PX:
+        return False
+    return is_same_picture(page.with_pixels(drawn), original, proportion=_PROPORTION)
+
+
+def _is_at(shape: Shape, deck: SlidesView, place: str) -> bool:
+    left, width = shape.left_mm / deck.width_mm, shape.width_mm / deck.width_mm
+    top, height = shape.top_mm / deck.height_mm, shape.height_mm / deck.height_mm
+    across, down = left + width / 2, top + height / 2
     return {
         "anywhere": True,
         "left": across < _LOW,
@@ -203,5 +245,5 @@ def _is_at(shape: Shape, place: str) -> bool:
         "top": down < _LOW,
         "bottom": down > _HIGH,
         "center": _LOW <= across <= _HIGH and _LOW <= down <= _HIGH,
-        "full": is_full,
+        "full": max(left, top) <= _EDGE and min(left + width, top + height) >= 1 - _EDGE,
     }[place]

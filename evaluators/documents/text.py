@@ -1,35 +1,38 @@
-"""Evaluators of text documents: OpenDocument (.odt) and Word (.docx), detected by content.
+"""Evaluators of the content of text documents (.odt, .docx ...).
 
-Tracked changes count as accepted. Text is ignored if it is hidden, smaller than 2 pt, in the colour
-of its background, less than 2 pt wide because of its scale, not filled, or in comments or headers;
-in .odt files also if it is transparent, in lines lower than 2 pt, or off the page because of its
-margins. Text that is covered by a picture or frame, or invisible for any other reason, counts.
-Backgrounds are those of text, paragraphs and cells; in .docx files also those of cells by the
-table's style; in .odt files also those of rows, tables, sections and pages, which apply until a
-paragraph or table sets another page style.
+LibreOffice opens the document in the renderer, and what it shows counts: text that is not seen, because
+it is hidden, tiny, in the colour of its background, covered or off the page, does not count. Tracked
+changes count as accepted. A document that LibreOffice does not open is unmet. See
+`docs/views-of-documents.md`.
 """
 
 from __future__ import annotations
 
-import base64
-import unicodedata
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
 from evaluators.decorators import MachinePath, evaluator
-from evaluators.pictures import is_picture
+from evaluators.documents.text_passages import (
+    every_paragraph,
+    every_run,
+    part_of_document,
+    seen_paragraphs,
+    seen_passages,
+)
+from evaluators.rendering.request import ObjectItem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable
 
     from evaluators.machine_view import MachineView
-    from evaluators.readers.model import Paragraph, Run
+    from evaluators.rendering.views.text import Run, TextTable
 
+MAX_PICTURES = 10
 Count = Annotated[int, Field(ge=1)]
+Pictures = Annotated[int, Field(ge=1, le=MAX_PICTURES)]
 Level = Annotated[int, Field(ge=1, le=9)]
-_FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Letters that are drawn as spaces."""
+_BLACK = "#000000"
 
 
 @evaluator(on="documents")
@@ -37,132 +40,129 @@ def document_text_equals(view: MachineView, path: MachinePath, text: str) -> boo
     """Return whether the body of a text document equals the given text.
 
     Paragraphs, and lines within them, are separated by newlines; empty ones, and white space at their
-    ends, are ignored. Tables, frames, notes, headers and hidden text are ignored; tracked changes count
-    as accepted.
+    ends, are ignored. Tables, frames, notes, headers, footers, and paragraphs that are not seen, are
+    ignored; tracked changes count as accepted.
 
     Args:
         view: the machine.
-        path: path of the .odt or .docx file.
+        path: path of the text document.
         text: the complete text.
 
     Example:
         ``{on: desktop, check: document_text_equals, with: {path: ~/a.odt, text: Dear Ann}}``
     """
-    document = view.text_document(path)
+    document, paragraphs = part_of_document(view, path, "body")
     if document is None:
         return False
-    return _lines(paragraph.text for paragraph in document.paragraphs) == _lines([text])
+    return _lines(row.text for row, is_seen in paragraphs if is_seen) == _lines([text])
 
 
 @evaluator(on="documents")
 def document_has_paragraph(view: MachineView, path: MachinePath, text: str) -> bool:
-    """Return whether a text document has a paragraph that equals the given text.
+    """Return whether a text document has a paragraph that equals the given text, and is seen.
 
-    White space at the ends, paragraphs in tables, and hidden text are ignored; tracked changes
-    count as
-    accepted.
+    White space at its ends, and paragraphs in tables, frames and notes, are ignored; tracked changes
+    count as accepted.
 
     Args:
         view: the machine.
-        path: path of the .odt or .docx file.
-        text: the complete paragraph.
+        path: path of the text document.
+        text: the complete paragraph; must not be empty.
 
     Example:
         ``{on: desktop, check: document_has_paragraph, with: {path: ~/a.odt, text: Dear Ann}}``
     """
-    document = view.text_document(path)
-    return document is not None and bool(_find(document.paragraphs, text))
+    return bool(seen_paragraphs(view, path, text))
 
 
 @evaluator(on="documents")
 def document_has_heading(view: MachineView, path: MachinePath, text: str, level: Level) -> bool:
-    """Return whether a text document has a heading with the given text and level.
+    """Return whether a text document has a heading with the given text and level, and it is seen.
 
     A paragraph that is only formatted like a heading does not count.
 
     Args:
         view: the machine.
-        path: path of the .odt or .docx file.
-        text: the complete heading.
-        level: level; 1 is the highest.
+        path: path of the text document.
+        text: the complete heading; must not be empty.
+        level: outline level; 1 is the highest.
 
     Example:
         ``{on: desktop, check: document_has_heading, with: {path: ~/a.odt, text: Aim, level: 1}}``
     """
-    document = view.text_document(path)
-    if document is None:
-        return False
-    return any(paragraph.level == level for paragraph in _find(document.paragraphs, text))
+    return any(paragraph.level == level for paragraph in seen_paragraphs(view, path, text))
 
 
 @evaluator(on="documents")
 def document_text_styled(
-    view: MachineView, path: MachinePath, text: str, look: Literal["bold", "italic", "underline"]
+    view: MachineView,
+    path: MachinePath,
+    text: str,
+    look: Literal["bold", "italic", "underline", "strikethrough", "superscript", "subscript"],
 ) -> bool:
-    """Return whether a passage of a text document is completely bold, italic or underlined.
+    """Return whether a passage of a text document completely has the given style, and is seen.
 
-    The passage must occur once, within one paragraph, and the text next to it must not have that
-    style, so that a document that is entirely bold is unmet.
+    The passage must occur once in body and tables, within one paragraph, and the text next to it must
+    not have that style, so that a document that is entirely bold is unmet.
 
     Args:
         view: the machine.
-        path: path of the .odt or .docx file.
+        path: path of the text document.
         text: the passage; must not be empty.
         look: the style.
 
     Example:
         ``{on: desktop, check: document_text_styled, with: {path: ~/a.odt, text: now, look: bold}}``
     """
-    document = view.text_document(path)
-    if document is None or not text:
+    passages = seen_passages(view, path, text)
+    if len(passages) != 1:
         return False
-    hits = [hit for hit in map(_letters, document.paragraphs) for _ in range(hit[0].count(text))]
-    if len(hits) != 1:
-        return False
-    letters, runs = hits[0]
-    flags = [getattr(run, look) for run in runs]
-    start = letters.find(text)
-    end = start + len(text)
-    return all(flags[start:end]) and not any(flags[place] for place in _around(letters, start, end))
+    (passage,) = passages
+    return all(_has_look(run, look) for run in passage.runs) and not any(
+        _has_look(run, look) for run in passage.neighbours
+    )
 
 
 @evaluator(on="documents")
 def document_text_coloured(view: MachineView, path: MachinePath, text: str, colour: str) -> bool:
-    """Return whether every occurrence of a passage of a text document has the given colour.
+    """Return whether every occurrence of a passage has the given colour, and is seen.
+
+    The automatic colour counts as black. Transparent text does not have the colour.
 
     Args:
         view: the machine.
-        path: path of the .odt or .docx file.
-        text: the passage, within one paragraph; must not be empty.
+        path: path of the text document.
+        text: the passage, within one paragraph of body or tables; must not be empty.
         colour: colour as hexadecimal ``rrggbb``; case-insensitive.
 
     Example:
         ``{on: desktop, check: document_text_coloured,
         with: {path: ~/a.odt, text: now, colour: ff0000}}``
     """
-    return _every_run(view, path, text, lambda run: run.colour == colour.lower().lstrip("#"))
+    wanted = f"#{colour.lower().lstrip('#')}"
+
+    def is_so(run: Run) -> bool:
+        return (run.color or _BLACK) == wanted and run.transparency_percent == 0
+
+    return every_run(view, path, text, is_so)
 
 
 @evaluator(on="documents")
 def document_text_size(view: MachineView, path: MachinePath, text: str, size_pt: float) -> bool:
-    """Return whether every occurrence of a passage of a text document has the given font size.
+    """Return whether every occurrence of a passage has the given font size, and is seen.
 
-    If the document does not set a size, the check is unmet.
+    The size may come from a style or be the default.
 
     Args:
         view: the machine.
-        path: path of the .odt or .docx file.
-        text: the passage, within one paragraph; must not be empty.
+        path: path of the text document.
+        text: the passage, within one paragraph of body or tables; must not be empty.
         size_pt: font size in points, with a precision of a tenth.
 
     Example:
         ``{on: desktop, check: document_text_size, with: {path: ~/a.odt, text: Aim, size_pt: 18}}``
     """
-
-    def is_so(run: Run) -> bool:
-        return run.size_pt is not None and round(run.size_pt, 1) == round(size_pt, 1)
-
-    return _every_run(view, path, text, is_so)
+    return every_run(view, path, text, lambda run: round(run.size_pt, 1) == round(size_pt, 1))
 
 
 @evaluator(on="documents")
@@ -172,71 +172,70 @@ def document_paragraph_aligned(
     text: str,
     alignment: Literal["left", "center", "right", "justify"],
 ) -> bool:
-    """Return whether a paragraph of a text document has the given alignment.
-
-    The default alignment is ``left``. Every paragraph with this text must have the alignment.
+    """Return whether every paragraph with this text has the given alignment, and is seen.
 
     Args:
         view: the machine.
-        path: path of the .odt or .docx file.
-        text: the complete paragraph.
-        alignment: alignment of its lines.
+        path: path of the text document.
+        text: the complete paragraph of the body; must not be empty.
+        alignment: alignment of its lines; the default is ``left``.
 
     Example:
         ``{on: desktop, check: document_paragraph_aligned,
         with: {path: ~/a.odt, text: Aim, alignment: center}}``
     """
-    document = view.text_document(path)
-    paragraphs = _find(document.paragraphs, text) if document is not None else []
-    return bool(paragraphs) and all(
-        (paragraph.alignment or "left") == alignment for paragraph in paragraphs
-    )
+    wanted = "block" if alignment == "justify" else alignment
+    return every_paragraph(view, path, text, lambda paragraph: paragraph.alignment == wanted)
 
 
 @evaluator(on="documents")
 def document_table_equals(
     view: MachineView, path: MachinePath, rows: list[list[str]], table: Count = 1
 ) -> bool:
-    """Return whether a table of a text document contains exactly the given texts.
+    """Return whether a table of a text document contains exactly the given texts, and all are seen.
 
     White space at the ends of cells is ignored. A merged cell has its text in its first position,
-    and is empty in the others.
+    and is empty in the others. Tables of more than 300 cells are unmet.
 
     Args:
         view: the machine.
-        path: path of the .odt or .docx file.
+        path: path of the text document.
         rows: cells by row, from the top.
-        table: number of the table, from 1.
+        table: number of the table in the body, from 1.
 
     Example:
         ``{on: desktop, check: document_table_equals, with: {path: ~/a.odt, rows: [[a, b]]}}``
     """
-    document = view.text_document(path)
+    document, paragraphs = part_of_document(view, path, "table")
     if document is None or len(document.tables) < table:
         return False
-    seen = [[cell.strip() for cell in row] for row in document.tables[table - 1]]
-    return seen == [[cell.strip() for cell in row] for row in rows]
+    wanted = document.tables[table - 1]
+    cells = {f"{wanted.name}.{cell.name}" for cell in wanted.cells if cell.text.strip()}
+    own = [(row.place, is_seen) for row, is_seen in paragraphs if row.place in cells]
+    if {place for place, _ in own} != cells or not all(is_seen for _, is_seen in own):
+        return False
+    return _grid(wanted) == [[cell.strip() for cell in row] for row in rows]
 
 
 @evaluator(on="documents")
-def document_picture_count(view: MachineView, path: MachinePath, count: Count) -> bool:
-    """Return whether a text document has exactly the given number of embedded pictures.
+def document_picture_count(view: MachineView, path: MachinePath, count: Pictures) -> bool:
+    """Return whether exactly the given number of pictures are seen in a text document.
 
-    Hidden pictures, those with a side below 0.25 mm, previews of embedded objects, those whose
-    deletion is tracked, and files that are not pictures, are ignored.
+    Documents with more than 11 pictures are unmet.
 
     Args:
         view: the machine.
-        path: path of the .odt or .docx file.
-        count: number of pictures, at least 1.
+        path: path of the text document.
+        count: number of pictures, 1 to 10.
 
     Example:
         ``{on: desktop, check: document_picture_count, with: {path: ~/a.odt, count: 2}}``
     """
-    document = view.text_document(path)
-    if document is None:
+    asked = [ObjectItem(number=number) for number in range(MAX_PICTURES + 1)]
+    document = view.text_document(path, shown=asked)
+    if document is None or len(document.pictures) > len(asked):
         return False
-    return sum(is_picture(base64.b64decode(text)) for text in document.pictures) == count
+    return sum(row.is_shown for row in document.shown) == count
 
 
 def _lines(texts: Iterable[str]) -> list[str]:
@@ -244,39 +243,22 @@ def _lines(texts: Iterable[str]) -> list[str]:
     return [line for line in lines if line]
 
 
-def _find(paragraphs: Sequence[Paragraph], text: str) -> list[Paragraph]:
-    return [paragraph for paragraph in paragraphs if paragraph.text.strip() == text.strip()]
+def _has_look(run: Run, look: str) -> bool:
+    looks = {
+        "bold": run.is_bold,
+        "italic": run.is_italic,
+        "underline": bool(run.underline),
+        "strikethrough": run.is_struck,
+        "superscript": run.position == "super",
+        "subscript": run.position == "sub",
+    }
+    return looks[look]
 
 
-def _letters(paragraph: Paragraph) -> tuple[str, list[Run]]:
-    """Return a paragraph's text and the run of each of its characters."""
-    runs = [run for run in paragraph.runs for _ in run.text]
-    return "".join(run.text for run in paragraph.runs), runs
-
-
-def _around(letters: str, start: int, end: int) -> list[int]:
-    """Return the positions of the visible characters before and after a passage."""
-    before = [place for place in range(start) if _has_ink(letters[place])]
-    after = [place for place in range(end, len(letters)) if _has_ink(letters[place])]
-    return [*before[-1:], *after[:1]]
-
-
-def _has_ink(letter: str) -> bool:
-    """Return whether a character is visible: not white space, zero-width or a filler."""
-    is_mark = unicodedata.category(letter) in {"Cc", "Cf", "Mn", "Me"}
-    return not (letter.isspace() or is_mark or letter in _FILLERS)
-
-
-def _every_run(view: MachineView, path: str, text: str, is_so: Callable[[Run], bool]) -> bool:
-    document = view.text_document(path)
-    if document is None or not text:
-        return False
-    verdicts = []
-    for paragraph in document.paragraphs:
-        letters, runs = _letters(paragraph)
-        flags = [is_so(run) for run in runs]
-        start = letters.find(text)
-        while start >= 0:
-            verdicts.append(all(flags[start : start + len(text)]))
-            start = letters.find(text, start + 1)
-    return bool(verdicts) and all(verdicts)
+def _grid(table: TextTable) -> list[list[str]]:
+    """Return the texts of a table by row and column, empty where a merged cell goes on."""
+    texts = {(cell.row, cell.column): cell.text.strip() for cell in table.cells}
+    return [
+        [texts.get((row, column), "") for column in range(1, table.columns + 1)]
+        for row in range(1, table.rows + 1)
+    ]

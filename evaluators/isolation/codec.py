@@ -17,11 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import BaseModel
 
 from evaluators import pictures
 from evaluators.isolation import messages
 from evaluators.phone import hierarchy, notices, records
-from evaluators.readers import model
+from evaluators.rendering import request
+from evaluators.rendering.views import any as any_view
+from evaluators.rendering.views import common, pdf, picture, sheets, slides, text
 from evaluators.suite_code.sources import SourceFile
 from foundation.errors import EvaluationError, GuestCallError, MesocosmError
 
@@ -29,7 +32,9 @@ MAX_MESSAGE_BYTES = 1 << 28
 """Maximum size of a message, in both directions."""
 
 _KIND = "!"
-_RECORD_MODULES = (messages, pictures, model, hierarchy, notices, records)
+_RECORD_MODULES = (messages, pictures, any_view, hierarchy, notices, records)
+_MODEL_MODULES = (request, common, pdf, picture, sheets, slides, text)
+"""Modules of views of documents, and of what is asked of them."""
 _DTYPES = frozenset({"bool", "uint8", "int64", "float32", "float64"})
 
 
@@ -89,8 +94,24 @@ def _plain_error(error: Exception) -> dict[str, object]:
     return _tagged("exception", [name, str(error)])
 
 
+def _plain_model(value: BaseModel) -> dict[str, object]:
+    name = _name_of(value)
+    if name not in _models():
+        raise EvaluationError(f"A {type(value).__name__} cannot be sent to an evaluator.")
+    return _tagged("model", [name, value.model_dump(mode="json", by_alias=True)])
+
+
+def _model(content: list[Any]) -> BaseModel:
+    name, fields = content
+    return _models()[name].model_validate(fields)
+
+
+def _name_of(value: object) -> str:
+    return f"{type(value).__module__}.{type(value).__name__}"
+
+
 def _plain_record(value: object) -> dict[str, object]:
-    name = f"{type(value).__module__}.{type(value).__name__}"
+    name = _name_of(value)
     if name not in _records() or not dataclasses.is_dataclass(value):
         raise EvaluationError(f"A {type(value).__name__} cannot be sent to an evaluator.")
     fields = {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
@@ -147,6 +168,7 @@ _WRITERS: dict[type[Any], Callable[[Any], dict[str, object]]] = {
     tuple: lambda value: _tagged("tuple", [_plain(item) for item in value]),
     bytes: lambda value: _tagged("bytes", base64.b64encode(value).decode()),
     np.ndarray: _plain_array,
+    BaseModel: _plain_model,
     SourceFile: lambda value: _tagged(
         "source", [str(value.path), value.folder, value.name, value.text]
     ),
@@ -160,6 +182,7 @@ _READERS: dict[str, Callable[[Any], object]] = {
     "error": _error,
     "exception": _exception,
     "source": _source,
+    "model": _model,
 }
 
 
@@ -172,6 +195,19 @@ def _records() -> dict[str, type[Any]]:
         for name, value in vars(module).items()
         if dataclasses.is_dataclass(value)
         and isinstance(value, type)
+        and value.__module__ == module.__name__
+    }
+
+
+@cache
+def _models() -> dict[str, type[BaseModel]]:
+    """Return the models of views and requests by dotted name."""
+    return {
+        f"{module.__name__}.{name}": value
+        for module in _MODEL_MODULES
+        for name, value in vars(module).items()
+        if isinstance(value, type)
+        and issubclass(value, BaseModel)
         and value.__module__ == module.__name__
     }
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from evaluators.loading.suite_reader import INDEX, SuiteFile, SuiteReader, missing_files
 from evaluators.model.codecs import open_document, validate
-from evaluators.model.suite_files import digest_files
+from evaluators.model.suite_files import digest_graph_files, digest_setup_files
 from evaluators.model.yaml_source import join_errors
 from evaluators.suite_code.functions import extend, load_suite_code
 from foundation.errors import SpecError, UnknownNameError
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from evaluators.model.task import Task
 
 _UNKNOWN_FUNCTION = re.compile(r"There is no (evaluator|action|setup)\b[^:]* called ")
+FIRST = "smoke"
+"""The suite that shows that an appliance works."""
 BUILTIN = Path(__file__).resolve().parents[1] / "suites"
 
 
@@ -34,7 +36,7 @@ class Suite:
         version: version, as set by the author.
         description: one or two sentences.
         digest: SHA-256 of the content of its YAML files (without comments and layout), the text of
-            its Python files, and the files that setups copy.
+            its Python files, and the files of the suite that its tasks name.
         tasks: tasks in the order of ``suite.yaml``.
         vocabulary: functions that its tasks may name, including the suite's own.
         applications: category of each application, built-in and the suite's own.
@@ -63,8 +65,9 @@ class Suite:
 
 
 def list_suites(root: Path = BUILTIN) -> list[str]:
-    """Return the names of the suites that come with Mesocosm, sorted."""
-    return sorted(path.parent.name for path in root.glob(f"*/{INDEX}"))
+    """Return the names of the suites that come with Mesocosm: the first one, and the others sorted."""
+    names = {path.parent.name for path in root.glob(f"*/{INDEX}")}
+    return sorted(names, key=lambda name: (name != FIRST, name))
 
 
 def load_suite(
@@ -107,7 +110,11 @@ def load_suite(
         content["applications"] = dict(index.applications)
     if code.texts:
         content["code"] = dict(code.texts)
-    files = [digest_files(task.setup, task.roles, extended) for task in tasks]
+    files = [
+        digest(task, extended)
+        for task in tasks
+        for digest in (digest_setup_files, digest_graph_files)
+    ]
     if any(files):
         content["files"] = {name: digest for file in files for name, digest in file.items()}
     return Suite(

@@ -287,7 +287,7 @@ class NameChecker:
 
     def _files(self, where: Where, tool: Tool, args: Mapping[str, Json]) -> None:
         """Check that the files in the suite's folder that a call names exist."""
-        for name in named_files(tool, args):
+        for _, name in named_files(tool, args):
             try:
                 locate(self._vocabulary.folder, name)
             except SpecError as exc:

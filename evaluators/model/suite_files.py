@@ -1,14 +1,15 @@
-"""Files and folders of a suite that setup operations copy to machines.
+"""Files and folders of a suite that setup operations copy to machines, or that evaluators compare with.
 
-An operation declares such an argument as `SuiteFile`: task files name a path in the suite's folder,
+A function declares such an argument as `SuiteFile`: task files name a path in the suite's folder,
 and the function gets an absolute path on this host. These files are part of the suite's digest.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING
 
+from evaluators.decorators import SUITE_FILE
 from evaluators.model.oracle import WaitFor
 from evaluators.model.roles import place_of
 from foundation.errors import SpecError
@@ -18,16 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from evaluators.catalogue import Vocabulary
-    from evaluators.model.oracle import SetupEntry
+    from evaluators.catalogue import Tools, Vocabulary
+    from evaluators.model.task import Task
     from evaluators.schema import Tool
     from provisioning.protocols import Json
-    from provisioning.resource import ResourceSpec
 
-SUITE_FILE: Final = "suite-file"
-"""Mark of arguments that name a file or folder of the suite."""
-SuiteFile = Annotated[str, SUITE_FILE]
-"""Path of a file or folder, relative to the suite's folder; empty for none."""
+    _Call = tuple[Tools, str, str, Mapping[str, Json]]
 
 _PLACEHOLDER = re.compile(r"\$\{[^{}]*\}")
 
@@ -53,40 +50,67 @@ def locate(folder: Path | None, name: str) -> Path:
     return path
 
 
-def digest_files(
-    setup: Iterable[SetupEntry], roles: Mapping[str, ResourceSpec], vocabulary: Vocabulary
-) -> dict[str, str]:
-    """Return the SHA-256 of every file that setup steps copy, by path in the suite's folder.
+def located(tool: Tool, args: Mapping[str, Json], folder: Path | None) -> dict[str, Json]:
+    """Return arguments with absolute paths in place of those in the suite's folder.
+
+    Args:
+        tool: the function that is called.
+        args: its arguments.
+        folder: folder of the suite.
+
+    Raises:
+        SpecError: a file does not exist, or is outside the folder.
+    """
+    paths = {name: str(locate(folder, value)) for name, value in named_files(tool, args)}
+    return {**args, **paths}
+
+
+def digest_setup_files(task: Task, vocabulary: Vocabulary) -> dict[str, str]:
+    """Return the SHA-256 of every file that a task's setup names, by path in the suite's folder.
 
     If a path contains a placeholder, all files that it may name are included.
 
     Args:
-        setup: setup steps of a task.
-        roles: what each role needs.
-        vocabulary: vocabulary of the suite, with its folder.
+        task: the task.
+        vocabulary: vocabulary of its suite, with the suite's folder.
     """
-    if vocabulary.folder is None or vocabulary.setups is None:
+    calls: list[_Call] = []
+    for step in task.setup:
+        if isinstance(step, WaitFor):
+            check = step.wait_for
+            calls.append((vocabulary.evaluators, check.on, check.check, check.args))
+        elif vocabulary.setups is not None:
+            calls.append((vocabulary.setups, step.on, step.do, step.args))
+    return _digest(calls, task, vocabulary)
+
+
+def digest_graph_files(task: Task, vocabulary: Vocabulary) -> dict[str, str]:
+    """Return the SHA-256 of every file that a task's checks name; as `digest_setup_files`."""
+    checks = [check for node in task.graph for check in node.checks]
+    calls = [(vocabulary.evaluators, check.on, check.check, check.args) for check in checks]
+    return _digest(calls, task, vocabulary)
+
+
+def _digest(calls: Iterable[_Call], task: Task, vocabulary: Vocabulary) -> dict[str, str]:
+    if vocabulary.folder is None:
         return {}
     root = vocabulary.folder.resolve()
     digests: dict[str, str] = {}
-    for step in setup:
-        if isinstance(step, WaitFor):
-            continue
-        place = place_of(roles, step.on)
-        tool = vocabulary.setups.get(place or "", {}).get(step.do)
-        for name in () if tool is None else named_files(tool, step.args):
+    for tools, role, name, args in calls:
+        tool = tools.get(place_of(task.roles, role) or "", {}).get(name)
+        for _, value in () if tool is None else named_files(tool, args):
             digests |= {
-                str(path.relative_to(root)): digest_file(path) for path in _files(root, name)
+                str(path.relative_to(root)): digest_file(path) for path in _files(root, value)
             }
     return dict(sorted(digests.items()))
 
 
-def named_files(tool: Tool, args: Mapping[str, Json]) -> Iterator[str]:
-    """Iterate over the paths in the suite's folder that a call's arguments name."""
+def named_files(tool: Tool, args: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
+    """Iterate over a call's arguments that name paths in the suite's folder, and the paths."""
     for name in tool.marked(SUITE_FILE):
         value = args.get(name)
         if isinstance(value, str) and value:
-            yield value
+            yield name, value
 
 
 def _files(root: Path, name: str) -> list[Path]:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from evaluators.readers.reading import once
 from evaluators.recognition.extras import need, version_of
 from evaluators.recognition.settings import VisionSettings, checked_weights
+from foundation.once import once
 
 if TYPE_CHECKING:
     from collections.abc import Callable

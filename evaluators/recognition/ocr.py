@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 import numpy as np
 from PIL import Image
 
-from evaluators.readers.reading import once
 from evaluators.recognition.extras import need, version_of
 from evaluators.recognition.settings import VisionSettings, checked_weights
 from foundation import process
 from foundation.errors import RequirementError
+from foundation.once import once
 from provisioning.protocols import Bounds
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 from evaluators.rendering.cache import ViewCache
 from evaluators.rendering.container import open_renderer
 from evaluators.rendering.errors import DocumentUnviewableError, RendererError
+from evaluators.rendering.image import require_renderer
 from evaluators.rendering.pool import RendererPool
 from evaluators.rendering.process import VIEW_TIMEOUT_S, RendererProcess
 from evaluators.rendering.views.any import ViewedDocument, parse_view
-from images.builder import find
 
 if TYPE_CHECKING:
     from evaluators.rendering.request import ViewRequest
@@ -36,6 +36,9 @@ class DocumentViews:
         pool: its processes.
         cache: views that were made before.
         timeout_s: time limit of each view.
+
+    Attributes:
+        memory_peak_mib: memory of the renderer that made the last view, see `RendererProcess`.
     """
 
     def __init__(
@@ -49,6 +52,7 @@ class DocumentViews:
         self._pool = pool
         self._cache = cache
         self._timeout_s = timeout_s
+        self.memory_peak_mib: float | None = None
 
     def view(self, document: bytes, request: ViewRequest) -> ViewedDocument:
         """Return the view of a document.
@@ -71,6 +75,7 @@ class DocumentViews:
             with self._pool.renderer() as renderer:
                 asked = request.model_dump(mode="json")
                 parts = renderer.view(document, asked, self._timeout_s)
+                self.memory_peak_mib = renderer.memory_peak_mib
             viewed = _parse(parts)
             self._cache.put(key, parts)
             return viewed
@@ -100,7 +105,7 @@ def open_views(settings: Settings, *, size: int = 1) -> DocumentViews:
     Raises:
         ImageMissingError: the renderer's image is not built.
     """
-    image = find("renderer", settings)
+    image = require_renderer(settings)
     if image.tag is None:
         raise RendererError("The renderer's image has no tag.")
     start = partial(_start, image.tag, settings)

@@ -11,6 +11,8 @@ from docker.types import LogConfig
 from requests.exceptions import RequestException
 
 from evaluators.rendering.errors import RendererError
+from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import RequirementError
 from images.engine import open_client
 from provisioning.container_names import LABEL, LABEL_STATE
 from provisioning.desktop.container.link import ExecTransport
@@ -31,13 +33,16 @@ MEMORY_MIB = 1024
 MAX_PROCESSES = 256
 FILES_MIB = 512
 _ENGINE_TIMEOUT_S = 60.0
+LEFT_S = 300.0
+"""Age at which a container that does not run is a leftover."""
 _STREAMS = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
 
 
 def open_renderer(image: str, state_dir: Path) -> ExecTransport:
     """Start a container and return its standard streams; closing them removes it.
 
-    The container also ends, and is removed, when this process ends, because its input does.
+    The container also ends, and is removed, when this process ends, because its input does; `remove_leftovers`
+    removes what was created and never started.
 
     Args:
         image: docker tag of the renderer's image.
@@ -62,6 +67,38 @@ def open_renderer(image: str, state_dir: Path) -> ExecTransport:
         threading.Thread(target=_remove, args=(client, container), daemon=True).start()
 
     return ExecTransport(cast("Stream", stream), end)
+
+
+def remove_leftovers(state_dir: Path, *, older_than_s: float = LEFT_S) -> list[str]:
+    """Remove renderers that do not run; return their names.
+
+    A renderer ends when the process ends that opened it, and the engine removes it. What remains was
+    created by a process that was killed before it started the container, or ended with the engine.
+
+    Args:
+        state_dir: the appliance's state folder.
+        older_than_s: their least age.
+
+    Raises:
+        RequirementError: the engine does not answer.
+    """
+    client = open_client(_ENGINE_TIMEOUT_S)
+    filters: dict[str, str | list[str] | bool] = {
+        "label": [LABEL_RENDERER, f"{LABEL_STATE}={state_dir}"],
+        "status": ["created", "exited", "dead"],
+    }
+    try:
+        found = client.containers.list(all=True, sparse=True, filters=filters)
+        old = [one for one in found if SYSTEM_CLOCK.now_s() - one.attrs["Created"] > older_than_s]
+        for container in old:
+            container.remove(force=True)
+    except NotFound:
+        return []  # another process was faster; the next call removes the rest
+    except (APIError, RequestException) as exc:
+        raise RequirementError("The Docker engine does not remove renderers.", str(exc)) from exc
+    finally:
+        client.close()
+    return [str(container.id)[:12] for container in old]
 
 
 def _create(client: DockerClient, image: str, state_dir: Path) -> Container:

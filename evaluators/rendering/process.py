@@ -21,6 +21,10 @@ class RendererProcess:
     Args:
         transport: its standard streams; closing it ends the renderer.
 
+    Attributes:
+        memory_peak_mib: largest memory that its container had used, with files, when it replied; None before, or
+            if the kernel does not say.
+
     Raises:
         RendererError: it does not start in time.
     """
@@ -28,6 +32,7 @@ class RendererProcess:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
         self._buffer = b""
+        self.memory_peak_mib: float | None = None
         try:
             header, _ = self._read(START_TIMEOUT_S)
         except (EOFError, OSError, MessageError) as exc:
@@ -66,6 +71,8 @@ class RendererProcess:
             raise DocumentUnviewableError("The document cannot be viewed.", details=str(error))
         if not parts:
             raise RendererError("The renderer sent neither a view nor an error.")
+        peak_mib = header.get("memory_peak_mib")
+        self.memory_peak_mib = peak_mib if isinstance(peak_mib, float) else None
         return parts
 
     def close(self) -> None:

@@ -22,7 +22,7 @@ class CellPlace(_Model):
     """A cell of a workbook.
 
     Attributes:
-        sheet: name of its sheet.
+        sheet: name of its sheet; empty for the first shown one.
         cell: such as ``B3``.
     """
 
@@ -40,7 +40,7 @@ class SheetObjectItem(_Model):
     """A chart or picture on a sheet, to decide whether it is seen.
 
     Attributes:
-        sheet: name of its sheet.
+        sheet: name of its sheet; empty for the first shown one.
         name: its name, as in the view.
     """
 
@@ -62,6 +62,17 @@ class TextItem(_Model):
     page: int | None = Field(None, ge=0)
 
 
+class PartItem(_Model):
+    """A part of a text document, to decide in which of its paragraphs all text is seen.
+
+    Attributes:
+        part: the part.
+    """
+
+    kind: Literal["part"] = "part"
+    part: Literal["body", "table", "header", "footer"]
+
+
 class ObjectItem(_Model):
     """A shape or picture, to decide whether it is seen.
 
@@ -75,28 +86,37 @@ class ObjectItem(_Model):
     page: int = Field(0, ge=0)
 
 
-Item = Annotated[CellItem | SheetObjectItem | TextItem | ObjectItem, Field(discriminator="kind")]
+Item = Annotated[
+    CellItem | SheetObjectItem | TextItem | PartItem | ObjectItem, Field(discriminator="kind")
+]
 
 
 class Input(CellPlace):
-    """A cell that is given another value.
+    """A cell that is given another value or formula.
 
     Attributes:
-        value: the value.
+        value: the value; None empties the cell.
+        formula: a formula in its place, as in the view, in braces if it is an array formula.
     """
 
-    value: float | str
+    value: float | str | None = None
+    formula: Annotated[str, Field(max_length=10_000)] = ""
 
 
 class Perturbation(_Model):
     """Inputs to change together, and cells whose results are asked for.
 
     Attributes:
+        typed: what happens to all cells without formulas, in all sheets, before the inputs change:
+            they stay, are emptied, get other numbers and texts, or are all filled with `filling`.
+        filling: value for all typed cells.
         inputs: cells and their new values.
         results: cells to read after recalculation.
     """
 
-    inputs: tuple[Input, ...] = Field(min_length=1, max_length=MAX_ITEMS)
+    typed: Literal["kept", "emptied", "changed", "filled"] = "kept"
+    filling: float | str = ""
+    inputs: tuple[Input, ...] = Field((), max_length=MAX_ITEMS)
     results: tuple[CellPlace, ...] = Field(min_length=1, max_length=MAX_ITEMS)
 
 

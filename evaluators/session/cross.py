@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from evaluators.comparing import ComparisonMethod, is_same, is_same_picture
 from evaluators.decorators import MachinePath, evaluator
-from evaluators.formulas.verification import find_sheet, is_refuted
 from evaluators.session.answers import read_answer
+from evaluators.sheets.seen import see_cell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,21 +63,13 @@ class SheetCell(_Place):
     sheet: str = ""
 
     def values(self, view: CrossView) -> list[str]:
-        """Return the value, with whole numbers without a decimal point; empty list if there is none.
+        """Return the value as text; empty list if there is none, or the cell does not show it.
 
-        A stored result that differs from the recalculated formula is no value, as in `cell_equals`.
+        Whole numbers have no decimal point; dates and times are in ISO notation.
         """
-        book = view.machine(self.on).workbook(self.path)
-        sheet = find_sheet(book, self.sheet)
-        cell = sheet.cells.get(self.cell) if sheet is not None else None
-        if book is None or sheet is None or cell is None or cell.value is None:
-            return []
-        if cell.formula and is_refuted(book, sheet, self.cell):
-            return []
-        value = cell.value
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
-        return [str(value)]
+        seen = see_cell(view.machine(self.on), self.path, self.sheet, self.cell)
+        text = seen.text if seen is not None else None
+        return [] if text is None else [text]
 
 
 class DesktopSetting(_Place):
@@ -183,8 +175,8 @@ def values_equal(
     """Return whether the value at one place equals the value at another, on any machines.
 
     If a place has several values (a contact's numbers), one of them must be equal. Empty values are
-    not equal to anything, and neither is a cell's stored result that differs from the recalculated
-    formula. Proves the state, not who caused it.
+    not equal to anything, and neither is a cell that does not show its value, as in ``cell_equals``.
+    Proves the state, not who caused it.
 
     Args:
         view: the session and its machines.
@@ -254,7 +246,7 @@ def pictures_equal(
     """Return whether two picture files, on one machine or two, look the same.
 
     One of them may be scaled proportionally, or saved in another format; a changed word on a page
-    of text is a difference, if it can be read in both. Proves the state, not who caused it.
+    of text is a difference, if it can be read in both, and so is any part that looks different. Proves the state, not who caused it.
 
     Args:
         view: the session and its machines.
@@ -268,7 +260,9 @@ def pictures_equal(
         right_on: phone, right: /sdcard/Pictures/a.jpg}}``
     """
     first, second = view.machine(left_on).picture(left), view.machine(right_on).picture(right)
-    return first is not None and second is not None and is_same_picture(first, second)
+    return (
+        first is not None and second is not None and is_same_picture(first, second, everywhere=True)
+    )
 
 
 def _meet(left: Sequence[str], right: Sequence[str], way: ComparisonMethod) -> bool:

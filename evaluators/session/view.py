@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from evaluators.machine_view import MachineView
 from evaluators.phone.view import PhoneView
+from evaluators.rendering.keeping import of_role
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import EvaluationError, GuestCallError, UnknownNameError
 from provisioning.resource import PHONE
@@ -13,7 +14,8 @@ from provisioning.resource import PHONE
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evaluators.readers.reading import Reader
+    from evaluators.rendering.keeping import OnRoleView
+    from evaluators.rendering.source import ViewSource
     from evaluators.session.answers import SessionView
     from foundation.clock import Clock
     from provisioning.protocols import Machine, Reachable
@@ -40,7 +42,8 @@ class CrossView:
         services: resources that are reached over TCP, by role.
         timeout_s: total time limit of all reads through this view.
         clock: clock for the time limit.
-        reader: reader of documents; by default the one of the process.
+        views: source of views of documents; by default the one of the process.
+        on_view: called with role, path and view of each document that an evaluator asked for.
     """
 
     def __init__(
@@ -51,10 +54,12 @@ class CrossView:
         services: Mapping[str, Reachable] | None = None,
         timeout_s: float,
         clock: Clock = SYSTEM_CLOCK,
-        reader: Reader | None = None,
+        views: ViewSource | None = None,
+        on_view: OnRoleView | None = None,
     ) -> None:
         self._session = session
-        self._reader = reader
+        self._documents = views
+        self._on_view = on_view
         self._machines = machines
         self._services = services or {}
         self._timeout_s = timeout_s
@@ -82,7 +87,8 @@ class CrossView:
             self._views[role] = MachineView(
                 self._find(role),
                 timeout_s=self._timeout_s,
-                reader=self._reader,
+                views=self._documents,
+                on_view=of_role(self._on_view, role),
                 clock=self._clock,
             )
         return self._views[role]

@@ -42,6 +42,9 @@ PAIRED = frozenset({CaseKind.FORGED, CaseKind.ANOTHER_WAY})
 class Fixture(Protocol):
     """A scratch environment in which a case prepares a state that an evaluator reads."""
 
+    suite_folder: Path
+    """Folder of the suite, for arguments that name its files."""
+
     def subject(self) -> Any:  # noqa: ANN401  (each kind of fixture has its own)
         """Create the evaluator's first argument, with an empty cache."""
         ...
@@ -68,10 +71,17 @@ class BaseFixture:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.suite_folder = folder / "suite"
 
     def arguments(self, args: Mapping[str, Json]) -> Mapping[str, Json]:
         """Return the arguments unchanged."""
         return args
+
+    def reference(self, name: str, data: bytes) -> None:
+        """Write a file of the suite."""
+        path = self.suite_folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
 
     def state_mutations(self) -> list[StateMutation]:
         """Return an empty list."""

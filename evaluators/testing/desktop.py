@@ -93,6 +93,7 @@ class DesktopFixture(BaseFixture):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder / "root")
+        self.suite_folder = folder / "suite"
         self.home = self.folder / "home" / USER
         self.home.mkdir(parents=True)
         self.answers: Answers = {}

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evaluators.model.suite_files import located
+from evaluators.rendering.errors import DocumentUnviewableError
 from evaluators.schema import describe
 from evaluators.testing.case import PAIRED, CaseKind
 
@@ -62,8 +64,11 @@ class PreparedCase:
         """
         tool = describe(self.table.evaluator)
         try:
-            checked = tool.check(self.fixture.arguments(self.case.args if args is None else args))
+            known = self.fixture.arguments(self.case.args if args is None else args)
+            checked = tool.check(located(tool, known, self.fixture.suite_folder))
             met: object = self.table.evaluator(self.fixture.subject(), **checked)
+        except DocumentUnviewableError as exc:
+            return Evaluation(met=False, reason=str(exc))
         except Exception as exc:  # noqa: BLE001  (an evaluator raises when it cannot decide)
             return Evaluation(None, f"{type(exc).__name__}: {exc}")
         if not isinstance(met, bool):

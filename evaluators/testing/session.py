@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from evaluators.session.view import CrossView
 from evaluators.testing.case import BaseFixture
-from evaluators.testing.machine import READER, MachineFixture, ScratchMachine
+from evaluators.testing.machine import MachineFixture, ScratchMachine
 from evaluators.testing.phone import TIMEOUT_S, shell_mutations
 from evaluators.testing.shell import TableShell
 from foundation.clock import FakeClock
@@ -62,7 +62,7 @@ class SessionFixture(BaseFixture):
             cast("Mapping[str, Machine]", machines),
             timeout_s=TIMEOUT_S,
             clock=FakeClock(),
-            reader=READER,
+            views=MachineFixture.views,
         )
 
     def state_mutations(self) -> list[StateMutation]:

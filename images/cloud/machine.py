@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foundation.errors import ImageBuildError, ToolTimeoutError
-from foundation.process import run
 from images.cloud.seed import OUTPUT_SERIAL
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from images.hypervisor.tools import Tools
 
 QEMU = "qemu-system-x86_64"
 # A guest that finds no root file system exits at once.
@@ -71,21 +72,25 @@ class BuildMachine:
             command += ["-append", _CMDLINE]
         return command
 
-    def run(self, *, timeout_s: float) -> dict[str, bytes]:
+    def run(self, tools: Tools, *, timeout_s: float) -> dict[str, bytes]:
         """Boot the machine and wait until it powers off.
+
+        Args:
+            tools: run QEMU, with access to the machine's files and to the network if it has one.
+            timeout_s: time limit.
 
         Returns:
             The files of the tar that the guest wrote to its answer disk: name to content.
 
         Raises:
             ImageBuildError: it did not finish in time, or it reported a failure.
-            ToolError: QEMU is missing or failed.
+            ToolError: QEMU failed.
         """
         answer = self.folder / "out.raw"
         with answer.open("wb") as disk:
             disk.truncate(_OUTPUT_MIB << 20)
         try:
-            run(self.argv(), timeout_s=timeout_s).require()
+            tools.run(*self.argv(), timeout_s=timeout_s)
         except ToolTimeoutError as exc:
             raise ImageBuildError(
                 f"cloud-init did not finish within {timeout_s:g} s.", details=self._tail()

@@ -32,6 +32,7 @@ from images.desktop.recipe import (
 )
 from images.distribution import choose_distribution, get_distribution, source_lines
 from images.firefox import find_mozilla_archive
+from images.hypervisor.tools import HYPERVISOR, hypervisor_tools
 from images.recipe import Product
 
 if TYPE_CHECKING:
@@ -39,11 +40,13 @@ if TYPE_CHECKING:
 
     from foundation.settings import Settings
     from images.distribution import Distribution
+    from images.hypervisor.tools import Tools
     from images.recipe import Image, Report
 
 HERE = Path(__file__).parent
 DESKTOP = HERE.parent / "desktop"
 _BUILD_TIMEOUT_S = 7200.0
+_TOOL_TIMEOUT_S = 900.0
 _GROUND_PACKAGES = (
     *("systemd-sysv", "udev", "dbus", "kmod", "iproute2", "openssh-server", "ca-certificates"),
     *("cloud-init", "initramfs-tools", "zstd"),
@@ -68,6 +71,7 @@ class CloudDesktopRecipe:
 
     name = "desktop"
     needs: tuple[str, ...] = ()
+    tools: tuple[str, ...] = (HYPERVISOR,)
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -92,20 +96,27 @@ class CloudDesktopRecipe:
 
     def build(self, workdir: Path, report: Report, needed: Mapping[str, Image]) -> Product:
         """Build the disk, the kernel, the initrd and the guest's SSH host key."""
-        del needed
         make_key(workdir / HOST_KEY, "mesocosm-desktop")
         scratch = workdir / "scratch"
         scratch.mkdir()
-        machine = self._ground(scratch, report)
-        seed, browser_notes = self._seed(workdir, scratch, report)
-        seed.write(machine.seed)
-        report("cloud-init", None, "installing packages and setting up the guest by cloud-init")
-        run(["qemu-img", "resize", "-q", str(machine.disk), f"{DISK_SIZE_GIB}G"]).require()
-        files = machine.run(timeout_s=_BUILD_TIMEOUT_S)
-        for name, wanted in ((KERNEL, "vmlinuz"), (INITRD, "initrd.img")):
-            (workdir / name).write_bytes(files[wanted])
-        report("disk", None, "extracting the root file system")
-        take_root(machine.disk, workdir / DISK, scratch)
+        with hypervisor_tools(
+            needed[HYPERVISOR],
+            workdir,
+            lifetime_s=_BUILD_TIMEOUT_S + 3 * _TOOL_TIMEOUT_S,
+            has_network=True,
+            has_kvm=self._accelerator == "kvm",
+        ) as tools:
+            machine = self._ground(scratch, report, tools)
+            seed, browser_notes = self._seed(workdir, scratch, report)
+            seed.write(machine.seed)
+            report("cloud-init", None, "installing packages and setting up the guest by cloud-init")
+            resize = ("qemu-img", "resize", "-q", str(machine.disk), f"{DISK_SIZE_GIB}G")
+            tools.run(*resize, timeout_s=_TOOL_TIMEOUT_S)
+            files = machine.run(tools, timeout_s=_BUILD_TIMEOUT_S)
+            for name, wanted in ((KERNEL, "vmlinuz"), (INITRD, "initrd.img")):
+                (workdir / name).write_bytes(files[wanted])
+            report("disk", None, "extracting the root file system")
+            take_root(machine.disk, workdir / DISK, scratch, tools)
         shutil.rmtree(scratch)
         rows = (line.split(maxsplit=1) for line in files["packages.txt"].decode().splitlines())
         notes = {
@@ -115,14 +126,17 @@ class CloudDesktopRecipe:
         }
         return Product(packages={row[0]: row[1] for row in rows}, notes=notes)
 
-    def _ground(self, scratch: Path, report: Report) -> BuildMachine:
+    @property
+    def _accelerator(self) -> str:
+        return "kvm" if self._settings.accelerator == "kvm" else "tcg"
+
+    def _ground(self, scratch: Path, report: Report, tools: Tools) -> BuildMachine:
         """Get the base image and return the machine that boots it."""
-        seed = scratch / "seed.iso"
-        accelerator = "kvm" if self._settings.accelerator == "kvm" else "tcg"
+        seed, accelerator = scratch / "seed.iso", self._accelerator
         if self._distribution.vendor == "ubuntu":
             disk = fetch_cloud_image(self._distribution, self._settings, scratch, report)
             return BuildMachine(disk, seed, scratch, accelerator=accelerator)
-        disk = make_ground(self._distribution, self._settings, scratch, report)
+        disk = make_ground(self._distribution, self._settings, scratch, report, tools)
         kernel, initrd = scratch / KERNEL, scratch / INITRD
         return BuildMachine(disk, seed, scratch, kernel, initrd, accelerator=accelerator)
 
@@ -162,7 +176,7 @@ class CloudDesktopRecipe:
 
 
 def make_ground(
-    distribution: Distribution, settings: Settings, folder: Path, report: Report
+    distribution: Distribution, settings: Settings, folder: Path, report: Report, tools: Tools
 ) -> Path:
     """Build a minimal system with cloud-init from the archive, in place of a vendor's cloud image.
 
@@ -171,6 +185,7 @@ def make_ground(
         settings: may name a mirror.
         folder: output folder for the disk, ``vmlinuz`` and ``initrd.img``.
         report: receives progress.
+        tools: programs of QEMU, for files of that folder.
 
     Returns:
         The path of the disk: qcow2, one ext4 file system, no partitions.
@@ -203,13 +218,13 @@ def make_ground(
     argv = ["mke2fs", "-q", "-t", "ext4", "-d", str(root), str(raw)]
     run(argv, timeout_s=900).require()
     shutil.rmtree(root)
-    convert = ["qemu-img", "convert", "-f", "raw", "-O", "qcow2", str(raw), str(disk)]
-    run(convert, timeout_s=900).require()
+    convert = ("qemu-img", "convert", "-f", "raw", "-O", "qcow2", str(raw), str(disk))
+    tools.run(*convert, timeout_s=_TOOL_TIMEOUT_S)
     raw.unlink()
     return disk
 
 
-def take_root(disk: Path, target: Path, scratch: Path) -> None:
+def take_root(disk: Path, target: Path, scratch: Path, tools: Tools) -> None:
     """Extract a disk's root file system to a disk without partitions.
 
     The largest Linux partition is the root; a disk without partitions is used as a whole.
@@ -218,13 +233,14 @@ def take_root(disk: Path, target: Path, scratch: Path) -> None:
         disk: source, qcow2.
         target: output, qcow2.
         scratch: folder with room for the whole disk, sparse.
+        tools: programs of QEMU, for files of these folders.
 
     Raises:
         ImageBuildError: there are partitions, but no root partition.
         ToolError: qemu-img or sfdisk failed.
     """
     raw = scratch / "whole.raw"
-    run(["qemu-img", "convert", "-O", "raw", str(disk), str(raw)], timeout_s=900).require()
+    tools.run("qemu-img", "convert", "-O", "raw", str(disk), str(raw), timeout_s=_TOOL_TIMEOUT_S)
     listed = run(["sfdisk", "--json", str(raw)])
     source = f"driver=raw,file.filename={raw}"
     if listed.exit_code == 0:
@@ -240,6 +256,6 @@ def take_root(disk: Path, target: Path, scratch: Path) -> None:
         largest = max(roots, key=lambda partition: int(partition["size"]))
         offset, size = int(largest["start"]) * sector, int(largest["size"]) * sector
         source = f"{source},offset={offset},size={size}"
-    argv = ["qemu-img", "convert", "--image-opts", source, "-O", "qcow2", str(target)]
-    run(argv, timeout_s=900).require()
+    taken = ("--image-opts", source, "-O", "qcow2", str(target))
+    tools.run("qemu-img", "convert", *taken, timeout_s=_TOOL_TIMEOUT_S)
     raw.unlink()

@@ -1,4 +1,4 @@
-"""The image of controller and worker: base, project source, extensions, dependencies, adb, qemu-img."""
+"""The image of controller and worker: base, project source, extensions, dependencies, adb."""
 
 from __future__ import annotations
 

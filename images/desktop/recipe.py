@@ -13,6 +13,7 @@ from images.browser import SCRATCH, browser_inputs, install_options, prepare_bro
 from images.desktop.firmware import make_firmware_package
 from images.desktop.keys import ensure_ssh_key, make_key
 from images.distribution import choose_distribution, get_distribution
+from images.hypervisor.tools import HYPERVISOR, hypervisor_tools
 from images.recipe import Product
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class DesktopRecipe:
 
     name = "desktop"
     needs: tuple[str, ...] = ()
+    tools: tuple[str, ...] = (HYPERVISOR,)
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -64,7 +66,6 @@ class DesktopRecipe:
 
     def build(self, workdir: Path, report: Report, needed: Mapping[str, Image]) -> Product:
         """Build the disk, the kernel, the initrd and the guest's SSH host key."""
-        del needed
         make_key(workdir / HOST_KEY, "mesocosm-desktop")
         root = workdir / "root"
         listed = workdir / "packages.txt"
@@ -91,8 +92,9 @@ class DesktopRecipe:
         run([*argv, "-d", str(root), str(raw)], timeout_s=900).require()
         shutil.rmtree(root)
         report("disk", None, "converting the disk to qcow2")
-        convert = ["qemu-img", "convert", "-f", "raw", "-O", "qcow2"]
-        run([*convert, str(raw), str(workdir / DISK)], timeout_s=900).require()
+        convert = ("qemu-img", "convert", "-f", "raw", "-O", "qcow2", str(raw), str(workdir / DISK))
+        with hypervisor_tools(needed[HYPERVISOR], workdir) as tools:
+            tools.run(*convert, timeout_s=900)
         raw.unlink()
         rows = (line.split(maxsplit=1) for line in listed.read_text().splitlines())
         packages = {row[0]: row[1] for row in rows}

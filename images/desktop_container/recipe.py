@@ -12,6 +12,7 @@ from foundation.process import run
 from images.desktop.recipe import DISK
 from images.distribution import choose_distribution
 from images.engine import connect, import_rootfs
+from images.hypervisor.tools import HYPERVISOR, hypervisor_tools
 from images.manifest import read_manifest
 from images.recipe import Product
 
@@ -48,6 +49,7 @@ class DesktopContainerRecipe:
 
     name = "desktop-container"
     needs: tuple[str, ...] = ("desktop",)
+    tools: tuple[str, ...] = (HYPERVISOR,)
 
     def __init__(self, settings: Settings) -> None:
         self._choice = choose_distribution(settings)
@@ -65,7 +67,13 @@ class DesktopContainerRecipe:
         """Extract the tree from the disk, adapt it to containers, and run a first session."""
         desktop = needed["desktop"]
         root, tar = workdir / "root", workdir / "root.tar"
-        _unpack(desktop.file(DISK), root, report)
+        raw = workdir / "disk.raw"
+        report("unpack", None, "converting the disk")
+        disk = desktop.file(DISK)
+        convert = ("qemu-img", "convert", "-f", "qcow2", "-O", "raw", str(disk), str(raw))
+        with hypervisor_tools(needed[HYPERVISOR], workdir, reads=[desktop.path]) as tools:
+            tools.run(*convert, timeout_s=_TOOL_TIMEOUT_S)
+        _unpack(raw, root, report)
         run(["/bin/sh", str(HERE / "customize.sh"), str(root)], timeout_s=120).require()
         report("pack", None, "packing the root file system")
         left_out = [f"--exclude={pattern}" for pattern in _LEFT_OUT]
@@ -82,15 +90,11 @@ class DesktopContainerRecipe:
         return Product(docker_id=built, packages=manifest.packages, notes=manifest.notes)
 
 
-def _unpack(disk: Path, root: Path, report: Report) -> None:
-    """Extract the files of an ext4 disk to a folder, with owners and without mounting it.
+def _unpack(raw: Path, root: Path, report: Report) -> None:
+    """Extract the files of an ext4 disk to a folder, with owners and without mounting it; remove it.
 
     Source: debugfs(8), ``rdump``. It drops the set-id and sticky bits, and reports no failure.
     """
-    report("unpack", None, "converting the disk")
-    raw = root.with_suffix(".raw")
-    convert = ["qemu-img", "convert", "-f", "qcow2", "-O", "raw", str(disk), str(raw)]
-    run(convert, timeout_s=_TOOL_TIMEOUT_S).require()
     report("unpack", None, "reading the root file system from the disk")
     root.mkdir()
     dumped = run(["debugfs", "-R", f'rdump / "{root}"', str(raw)], timeout_s=_TOOL_TIMEOUT_S)

@@ -34,6 +34,7 @@ HIDDEN = ("vmx", "svm")
 
 _MEMORY = "512m"
 _PROCESSES = 128
+_SPARE_S = 10.0
 
 
 @dataclass(slots=True)
@@ -146,6 +147,7 @@ def run_in_container(
 
     from images.builder import find  # noqa: PLC0415
     from images.engine import connect  # noqa: PLC0415
+    from images.hypervisor.tools import removed_afterwards  # noqa: PLC0415
 
     image = find("hypervisor", settings)
     body = io.BytesIO()
@@ -153,7 +155,9 @@ def run_in_container(
         info = tarfile.TarInfo("boot.img")
         info.size = len(boot_sector())
         tar.addfile(info, io.BytesIO(boot_sector()))
-    argv = qemu_argv("/boot.img", accelerator, without)
+    # A guest that hangs ends even if this process is killed.
+    argv = ["timeout", "-k", "5", f"{boot_s + work_s + _SPARE_S:g}"]
+    argv += qemu_argv("/boot.img", accelerator, without)
     with connect() as client:
         container = client.containers.create(
             image.tag or "",
@@ -165,16 +169,14 @@ def run_in_container(
             memswap_limit=_MEMORY,
             pids_limit=_PROCESSES,
         )
-        try:
+        with removed_afterwards(str(container.id)):
             container.put_archive("/", body.getvalue())
             container.start()
-            output = container.attach(stream=True, logs=True, stdout=True, stderr=True)
+            output = container.logs(stream=True, follow=True)
             reader = _Reader(output, boot_s=boot_s, work_s=work_s)
             is_ended = reader.read()
             code = int(container.wait(timeout=boot_s)["StatusCode"]) if is_ended else None
             return reader.result(code)
-        finally:
-            container.remove(force=True)
 
 
 class _Reader:

@@ -55,7 +55,6 @@ def size_cases(args: Args) -> tuple[Case, ...]:
     }
     ways = {
         "indexed colours": lambda: saved(Image.fromarray(CAT).quantize(256), "GIF"),
-        "16-bit grey": lambda: saved(_deep(CAT), "PNG"),
         "camera format with a second picture": lambda: frames(CAT, DOG, "MPO"),
     }
     return _cases(args, forgeries, ways)
@@ -67,12 +66,9 @@ def format_cases(args: Args) -> tuple[Case, ...]:
     forgeries = {
         "JPEG after a PNG": lambda: encoded(CAT) + jpeg,
         "JPEG header before a PNG": lambda: jpeg[:20] + encoded(CAT),
-        "JPEG header and end only": lambda: jpeg[:20] + jpeg[-2:],
     }
     ways = {
         "progressive": lambda: encoded(CAT, "JPEG", progressive=True),
-        "CMYK": lambda: saved(Image.fromarray(CAT).convert("CMYK"), "JPEG"),
-        "grey": lambda: encoded(CAT[:, :, 0], "JPEG"),
         "camera format with a second picture": lambda: frames(CAT, DOG, "MPO"),
     }
     return _cases(args, forgeries, ways)
@@ -84,16 +80,13 @@ def same_cases(args: Args) -> tuple[Case, ...]:
     spoilt[40:56, 60:76] = DOG[40:56, 60:76]
     forgeries = {
         "fully transparent": lambda: encoded(veiled(CAT, 0)),
-        "in the second frame": lambda: frames(DOG, CAT),
         "a small part replaced": lambda: encoded(spoilt),
         "blurred beyond recognition": lambda: encoded(scaled(scaled(CAT, 8, 6), 160, 120)),
     }
     ways = {
         "indexed colours": lambda: saved(Image.fromarray(CAT).quantize(256), "GIF"),
-        "CMYK": lambda: saved(Image.fromarray(CAT).convert("CMYK"), "TIFF"),
         "WebP": lambda: encoded(CAT, "WEBP", quality=80),
         "stored rotated, displayed upright": lambda: _shown(np.rot90(CAT, -1), _TURNED_BACK),
-        "with an opaque alpha channel": lambda: encoded(veiled(CAT, 255)),
     }
     return (*_cases(args, forgeries, ways), *page_cases(args))
 
@@ -117,23 +110,15 @@ def page_cases(args: Args) -> tuple[Case, ...]:
 
 def brightness_cases(args: Args) -> tuple[Case, ...]:
     """Return cases of a brightened picture."""
-    spot, edge = NIGHT.copy(), NIGHT.copy()
+    spot = NIGHT.copy()
     spot[:18, :20] = 255
-    edge[:2] = edge[-1:] = 255
     of_night = {**args, "original": as_url(encoded(NIGHT))}
     forgeries = {
         "white spot": lambda: encoded(spot),
-        "white edges": lambda: encoded(edge),
     }
-    partly = {
-        f"{name} brighter": partial(_partly_brighter, rows)
-        for name, rows in (("half of the picture", 60), ("three fifths of the picture", 72))
-    }
+    partly = {"half of the picture brighter": partial(_partly_brighter, 60)}
     ways = {
         "with a gamma curve": lambda: encoded(_curved(CAT, lambda tone: tone**0.7)),
-        "with semi-transparent white": lambda: encoded((CAT * 0.8 + 51).astype(np.uint8)),
-        "with transparency": lambda: encoded(veiled(CAT, 200)),
-        "without colours": lambda: encoded(_grey(CAT @ np.array([0.299, 0.587, 0.114]) + 25)),
         "as JPEG": lambda: encoded(_curved(CAT, lambda tone: tone**0.8), "JPEG", quality=70),
     }
     return (*_cases(of_night, forgeries, {}), *_cases(args, partly, ways))
@@ -146,36 +131,24 @@ def _partly_brighter(rows: int) -> bytes:
 
 def contrast_cases(args: Args) -> tuple[Case, ...]:
     """Return cases of a picture with more contrast."""
-    spot, spots = NIGHT.copy(), NIGHT.copy()
+    spot = NIGHT.copy()
     spot[:14, -20:] = 255
-    spots[:14, -10:] = spots[-14:, -10:] = 255
     of_night = {**args, "original": as_url(encoded(NIGHT))}
     forgeries = {
         "white spot": lambda: encoded(spot),
-        "two white corners": lambda: encoded(spots),
     }
-    dull = Image.fromarray(CAT).filter(ImageFilter.GaussianBlur(6))
     sharp = Image.fromarray(CAT).filter(ImageFilter.UnsharpMask(6, 150, 0))
     not_tones = {"sharpened": lambda: saved(sharp, "PNG")}
-    blurred = {"blurred": lambda: saved(dull, "PNG")}
-    less = {**args, "direction": "less"}
     cat = Image.fromarray(CAT)
     steeper = _curved(CAT, lambda tone: tone * tone * (3 - 2 * tone))
     ways = {
         "with a tone curve": lambda: encoded(steeper),
-        "with stretched levels": lambda: encoded(_curved(CAT, lambda tone: tone * 1.4 - 0.2)),
         "as JPEG": lambda: encoded(steeper, "JPEG", quality=80),
         "each colour channel separately": lambda: saved(ImageOps.autocontrast(cat, 2), "PNG"),
-        "equalised": lambda: saved(ImageOps.equalize(cat), "PNG"),
-        "four times as much": lambda: encoded(_curved(CAT, lambda tone: tone * 4 - 1.5)),
-    }
-    paler = {
-        "slightly, as JPEG": lambda: encoded((CAT * 0.9 + 12).astype(np.uint8), "JPEG", quality=75),
     }
     return (
         *_cases(of_night, forgeries, {}),
         *_cases(args, not_tones, ways),
-        *_cases(less, blurred, paler),
     )
 
 
@@ -190,14 +163,10 @@ def grey_cases(args: Args) -> tuple[Case, ...]:
     forgeries = {
         "coloured spot": lambda: encoded(spot),
         "sepia": lambda: encoded(sepia),
-        "grey in the second frame": lambda: frames(CAT, _grey(luma)),
     }
     ways = {
         "from the mean": lambda: encoded(_grey(values.mean(axis=2))),
         "from the lightness": lambda: encoded(_grey(lightness)),
-        "from the value": lambda: encoded(_grey(values.max(axis=2))),
-        "16 bits": lambda: saved(_deep(CAT), "PNG"),
-        "with an opaque alpha channel": lambda: encoded(veiled(_grey(luma), 255)),
     }
     strong = {**args, "original": as_url(encoded(_STRONG))}
     extremes = _STRONG.astype(float)
@@ -212,13 +181,10 @@ def turned_cases(args: Args) -> tuple[Case, ...]:
     forgeries = {
         "rotated, and displayed as before": lambda: _shown(turned, _TURNED_BACK),
         "rows and columns swapped": lambda: encoded(CAT.transpose(1, 0, 2)),
-        "rotated in the second frame": lambda: frames(CAT, turned),
     }
     ways = {
         "only displayed rotated": lambda: _shown(CAT, _TURNED_ON),
         "scaled, JPEG": lambda: encoded(scaled(turned, 90, 120), "JPEG"),
-        "rotated three times in the other direction": lambda: encoded(np.rot90(CAT, 3)),
-        "indexed colours": lambda: saved(Image.fromarray(turned).quantize(256), "GIF"),
     }
     of_page = {**args, "original": as_url(encoded(invoice()))}
     pages = _cases(
@@ -236,28 +202,11 @@ def cropped_cases(args: Args) -> tuple[Case, ...]:
     alone[20:70, 40:100] = part
     forgeries: dict[str, Callable[[], bytes]] = {
         "rest painted over": lambda: encoded(alone),
-        **{
-            f"shifted by {name}": partial(_part_at, 40 + x, 20 + y)
-            for name, x, y in (
-                ("3 px in both directions", 3, 3),
-                ("3 px right", 3, 0),
-                ("3 px left", -3, 0),
-                ("3 px down", 0, 3),
-                ("3 px up", 0, -3),
-            )
-        },
-        "mirrored": lambda: encoded(part[:, ::-1]),
-        "transparent": lambda: encoded(veiled(part, 0)),
+        "shifted by 3 px": partial(_part_at, 43, 20),
     }
     ways = {
-        "shifted by one px": lambda: encoded(CAT[21:71, 41:101]),
         "shifted by 2 px": lambda: encoded(CAT[22:72, 42:102]),
-        "shifted by 2 px in the other direction": lambda: encoded(CAT[18:68, 38:98]),
-        "only 2 px wider": lambda: encoded(CAT[19:69, 38:100]),
-        "shifted by 2 px and smaller": lambda: encoded(CAT[22:70, 38:96]),
-        "WebP": lambda: encoded(part, "WEBP", quality=90),
         "stored rotated, displayed upright": lambda: _shown(np.rot90(part, -1), _TURNED_BACK),
-        "with an opaque alpha channel": lambda: encoded(veiled(part, 255)),
     }
     page = {
         **args,
@@ -280,39 +229,13 @@ def _part_at(left: int, top: int) -> bytes:
 
 
 def _fine_crops(args: Args) -> tuple[Case, ...]:
-    """Return cases of a part of an original with details as small as the tolerance, and of a smooth one."""
+    """Return cases of a part of an original with details as small as the tolerance."""
     fine = noise(4, cells=(80, 60))
-    smooth = np.zeros_like(CAT) + np.linspace(30, 220, 120).astype(np.uint8)[:, None, None]
-    smooth += np.random.default_rng(5).integers(0, 2, (1, 160, 1), dtype=np.uint8)
     of_fine = {**args, "original": as_url(encoded(fine))}
-    of_smooth = {**args, "original": as_url(encoded(smooth))}
-    whole = {**of_fine, "left": 0, "top": 0, "width": 160, "height": 120}
-    at_corner = {**of_fine, "left": 0, "top": 0}
-    at_end = {**of_fine, "left": 100, "top": 70}
-    ways = {
-        "fine details, shifted by 2 px": lambda: encoded(fine[18:68, 42:102]),
-    }
-    forgeries = {"fine details, shifted by 3 px": lambda: encoded(fine[20:70, 43:103])}
-    return (
-        *_cases(of_fine, forgeries, ways),
-        *_cases(
-            of_smooth,
-            {},
-            {"smooth picture as JPEG": lambda: encoded(smooth[20:70, 40:100], "JPEG", quality=60)},
-        ),
-        *_cases(
-            whole, {"complete picture, 2 px larger": lambda: encoded(scaled(fine, 162, 122))}, {}
-        ),
-        *_cases(
-            at_corner,
-            {"shifted by 3 px from the corner": lambda: encoded(fine[3:53, :60])},
-            {"shifted by 2 px from the corner": lambda: encoded(fine[2:52, 2:62])},
-        ),
-        *_cases(
-            at_end,
-            {"shifted by 3 px from the opposite corner": lambda: encoded(fine[67:117, 100:])},
-            {"shifted by 2 px from the opposite corner": lambda: encoded(fine[68:118, 98:158])},
-        ),
+    return _cases(
+        of_fine,
+        {"fine details, shifted by 3 px": lambda: encoded(fine[20:70, 43:103])},
+        {"fine details, shifted by 2 px": lambda: encoded(fine[18:68, 42:102])},
     )
 
 
@@ -324,32 +247,24 @@ def pair_cases(args: Args) -> tuple[Case, ...]:
     covered[:, 160:200] = CAT[:, -40:]
     forgeries = {
         "first picture covers part of the second": lambda: encoded(covered),
-        "second picture in the second frame": lambda: frames(np.hstack([CAT, CAT]), both),
         "second picture transparent": lambda: encoded(
             np.hstack([veiled(CAT, 255), veiled(dog, 0)])
         ),
-        "one picture stretched over both halves": lambda: encoded(scaled(CAT, 320, 120)),
     }
     gap = np.hstack([CAT, _WHITE[:, :2], dog])
     ways = {
-        "WebP": lambda: encoded(both, "WEBP", quality=90),
         "gap of 2 px": lambda: encoded(gap),
         "indexed colours": lambda: saved(Image.fromarray(both).quantize(256), "PNG"),
-        "on a transparent background": lambda: encoded(veiled(both, 255)),
     }
     page, changed = invoice(), invoice("928.50")
     of_pages = {**args, "first": as_url(encoded(page)), "second": as_url(encoded(changed))}
-    line = np.full((page.shape[0], 2, 3), 255, np.uint8)
-    wide = np.hstack([line, line, line])
     pages = _cases(
         of_pages,
         {
             "invoices: different amount": lambda: encoded(np.hstack([page, page])),
-            "invoices with a gap of 6 px": lambda: encoded(np.hstack([page, wide, changed])),
         },
         {
             "invoices": lambda: encoded(np.hstack([page, changed]), "JPEG"),
-            "invoices with a gap of 2 px": lambda: encoded(np.hstack([page, line, changed])),
         },
     )
     return (*_cases(args, forgeries, ways), *pages)
@@ -396,12 +311,6 @@ def veiled(pixels: Pixels, alpha: int) -> Pixels:
 
 def _grey(level: Any) -> Pixels:
     return np.repeat(np.asarray(level).astype(np.uint8)[:, :, None], 3, axis=2)
-
-
-def _deep(pixels: Pixels) -> Image.Image:
-    """Create a grey picture with 16 bits."""
-    level = pixels @ np.array([0.299, 0.587, 0.114])
-    return Image.fromarray((level * 257).astype(np.uint16))
 
 
 def _curved(pixels: Pixels, curve: Callable[[Any], Any]) -> Pixels:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from evaluators.testing.case import CaseTable
 
 FOLDER = Path(__file__).parent
+VIEWS = FOLDER / "views"
+"""Recorded views of the cases' documents."""
 
 
 @cache

@@ -11,8 +11,10 @@ import pytest
 
 from evaluators.catalogue import builtin_evaluators, distinct_tools
 from evaluators.testing.index import INDEX, render_index
+from evaluators.testing.machine import MachineFixture
+from evaluators.testing.recorded_views import RecordedViews
 from evaluators.testing.runner import failures
-from tests.evaluator_cases.registry import all_tables
+from tests.evaluator_cases.registry import VIEWS, all_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +31,7 @@ def _scratch_in_memory() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ENOUGH_BYTES:
             patch.setattr(tempfile, "tempdir", str(MEMORY))
+        patch.setattr(MachineFixture, "views", RecordedViews(VIEWS))
         yield
 
 

@@ -12,23 +12,28 @@ import pytest
 
 from foundation.process import find_tool, run
 from foundation.settings import Settings, get_settings
+from images.builder import Builder
 from images.cloud.machine import BuildMachine
 from images.cloud.recipe import HERE, make_ground, take_root
 from images.cloud.seed import Seed
 from images.desktop.recipe import INITRD, KERNEL
 from images.distribution import DISTRIBUTIONS, check_archive
+from images.hypervisor.tools import HYPERVISOR, hypervisor_tools
 from images.log import ignore_progress
 from tests.tiers import nightly
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+    from images.hypervisor.tools import Tools
 
 pytestmark = [
     pytest.mark.slow,
     nightly("boots a guest and installs a desktop in it, which takes minutes"),
     pytest.mark.skipif(
-        not all(find_tool(name) for name in ("qemu-system-x86_64", "mmdebstrap", "sfdisk")),
-        reason="needs qemu-system-x86, mmdebstrap and fdisk",
+        not all(find_tool(name) for name in ("qemu-img", "mmdebstrap", "sfdisk")),
+        reason="needs qemu-utils, mmdebstrap and fdisk",
     ),
 ]
 
@@ -47,14 +52,22 @@ touch /etc/cloud/cloud-init.disabled
 
 
 @pytest.fixture(scope="module")
-def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tools]:
+    """Return QEMU's programs, for files of the tests."""
+    image = Builder(get_settings()).ensure(HYPERVISOR)
+    with hypervisor_tools(image, tmp_path_factory.getbasetemp(), has_network=True) as tools:
+        yield tools
+
+
+@pytest.fixture(scope="module")
+def ground(tmp_path_factory: pytest.TempPathFactory, tools: Tools) -> Path:
     """Return the folder of the base disk, its kernel and its initrd."""
     distribution = DISTRIBUTIONS["debian-12"]
     reach = check_archive(distribution, get_settings())
     if not reach.ok:
         pytest.skip(reach.reason)
     folder = tmp_path_factory.mktemp("ground")
-    make_ground(distribution, Settings(), folder, ignore_progress)
+    make_ground(distribution, Settings(), folder, ignore_progress, tools)
     return folder
 
 
@@ -81,10 +94,12 @@ def machine_of(ground: Path, folder: Path, work: str) -> BuildMachine:
 
 
 @pytest.mark.timeout(1800)
-def test_seed_sets_a_guest_up_and_its_reply_is_returned(ground: Path, tmp_path: Path) -> None:
+def test_seed_sets_a_guest_up_and_its_reply_is_returned(
+    ground: Path, tmp_path: Path, tools: Tools
+) -> None:
     machine = machine_of(ground, tmp_path, WORK)
 
-    files = machine.run(timeout_s=1200)
+    files = machine.run(tools, timeout_s=1200)
 
     assert files["hostname"] == b"seeded-guest\n"
     assert files["instance"] == b"mesocosm-test\n"
@@ -93,7 +108,7 @@ def test_seed_sets_a_guest_up_and_its_reply_is_returned(ground: Path, tmp_path: 
     assert files["note"] == "grüße\n".encode()
     assert files["prepared"] == b"/etc/marked\n"
     assert not (tmp_path / "out.raw").exists()
-    take_root(machine.disk, tmp_path / "root.qcow2", tmp_path)
+    take_root(machine.disk, tmp_path / "root.qcow2", tmp_path, tools)
     raw = tmp_path / "read.raw"
     run(["qemu-img", "convert", "-O", "raw", str(tmp_path / "root.qcow2"), str(raw)]).require()
     kept = run(["debugfs", "-R", "cat /etc/made-by-the-seed", str(raw)]).require().text

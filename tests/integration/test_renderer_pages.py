@@ -9,13 +9,15 @@ import docx
 import pptx
 import pytest
 from docx.enum.text import WD_ALIGN_PARAGRAPH, WD_BREAK
+from docx.oxml import OxmlElement, parse_xml
+from docx.oxml.ns import nsdecls, qn
 from docx.shared import Mm, Pt, RGBColor
 from PIL import Image
 from pptx.dml.color import RGBColor as SlideColor
 from pptx.util import Cm
 
 from evaluators.rendering.errors import DocumentUnviewableError
-from evaluators.rendering.request import ObjectItem, TextItem, ViewRequest
+from evaluators.rendering.request import ObjectItem, PartItem, TextItem, ViewRequest
 from evaluators.rendering.views.pdf import PdfView
 from evaluators.rendering.views.picture import PictureView
 from evaluators.rendering.views.slides import SlidesView
@@ -107,6 +109,68 @@ def test_texts_of_a_text_document_that_are_not_seen(views: DocumentViews) -> Non
     assert seen == ["plain words", "foot words"]
 
 
+def test_the_same_text_is_decided_in_each_paragraph(views: DocumentViews) -> None:
+    document = docx.Document()
+    document.add_heading("Offer", 2)
+    document.add_paragraph().add_run("Offer").font.color.rgb = RGBColor(255, 255, 255)
+    document.add_paragraph().add_run("an Offer in capitals").font.all_caps = True
+    document.add_paragraph("another Offer").paragraph_format.left_indent = Mm(-400)
+    cell = document.add_table(1, 2).cell(0, 1)
+    cell.text = "last Offer"
+    document.sections[0].header.paragraphs[0].text = "head"
+    out = io.BytesIO()
+    document.save(out)
+    items = (TextItem(text="Offer"), PartItem(part="body"), PartItem(part="header"))
+    view = views.view(out.getvalue(), ViewRequest(suffix="docx", shown=items)).view
+    assert isinstance(view, TextView)
+    parts = [(row.part, row.level) for row in view.paragraphs]
+    assert parts == [
+        ("body", 2),
+        *[("body", 0)] * 3,
+        *[("table", 0)] * 2,
+        ("header", 0),
+    ]
+    text, body, header = view.shown
+    assert (text.paragraphs, body.paragraphs, header.paragraphs) == ((0, 2, 5), (0, 2), (6,))
+
+
+def test_tracked_changes_are_accepted(views: DocumentViews) -> None:
+    document = docx.Document()
+    tracked = 'w:id="7" w:author="Ann" w:date="2026-11-21T10:00:00Z"'
+    for kind, name in (("ins", "w:t"), ("del", "w:delText")):
+        run = f"<w:r><{name}>{kind}</{name}></w:r>"
+        change = parse_xml(f"<w:{kind} {nsdecls('w')} {tracked}>{run}</w:{kind}>")
+        document.add_paragraph()._p.append(change)
+    out = io.BytesIO()
+    document.save(out)
+    view = views.view(out.getvalue(), ViewRequest(suffix="docx")).view
+    assert isinstance(view, TextView)
+    assert "".join(row.text for row in view.paragraphs) == "ins"
+
+
+def test_cells_have_their_columns_and_fields_their_kinds(views: DocumentViews) -> None:
+    document = docx.Document()
+    grid = document.add_table(2, 3)
+    grid.cell(0, 0).merge(grid.cell(0, 1)).text = "wide"
+    grid.cell(0, 2).text = "right"
+    run = document.sections[0].footer.paragraphs[0].add_run()
+    for kind in ("begin", "", "end"):
+        element = OxmlElement("w:fldChar" if kind else "w:instrText")
+        if kind:
+            element.set(qn("w:fldCharType"), kind)
+        else:
+            element.text = "PAGE"
+        run._r.append(element)
+    out = io.BytesIO()
+    document.save(out)
+    view = views.view(out.getvalue(), ViewRequest(suffix="docx")).view
+    assert isinstance(view, TextView)
+    cells = [(row.text, row.row, row.column) for row in view.tables[0].cells if row.text]
+    assert cells == [("wide", 1, 1), ("right", 1, 3)]
+    (number,) = (row for row in view.paragraphs if row.part == "footer")
+    assert [(row.text, row.field) for row in number.runs] == [("1", "PageNumber")]
+
+
 def test_a_text_of_several_lines_is_seen(views: DocumentViews) -> None:
     document = docx.Document()
     text = "lorem ipsum dolor sit amet " * 12
@@ -129,6 +193,7 @@ def test_a_presentation(views: DocumentViews) -> None:
     slide.background.fill.solid()
     slide.background.fill.fore_color.rgb = SlideColor(0, 255, 0)  # type: ignore[no-untyped-call]
     slide.notes_slide.notes_text_frame.text = "My notes"
+    slide.placeholders[1].text_frame.paragraphs[0].level = 1
     slide.shapes.add_textbox(Cm(60), Cm(2), Cm(5), Cm(2)).text_frame.text = "beside the slide"
     slide.shapes.add_textbox(Cm(2), Cm(15), Cm(5), Cm(2)).text_frame.text = "below a shape"
     slide.shapes.add_shape(1, Cm(1), Cm(14), Cm(9), Cm(4))
@@ -149,11 +214,31 @@ def test_a_presentation(views: DocumentViews) -> None:
     shape = first.shapes[0]
     assert shape.paragraphs[0].runs[0].is_bold
     assert shape.paragraphs[0].text == "The title"
+    lists = [(row.list, row.level) for drawn in first.shapes[:2] for row in drawn.paragraphs]
+    assert lists == [("", 0), ("bullet", 1)]
     assert first.shapes[2].left_mm == pytest.approx(600, abs=15)
     assert [row.is_shown for row in viewed.view.shown] == [True, True, False]
     assert len(viewed.pages) == 1
     texts = ("The title", "Body words", "beside the slide", "below a shape", "On a hidden slide")
     assert shown_texts(views, out.getvalue(), "pptx", *texts) == ["The title", "Body words"]
+
+
+def test_a_text_of_a_slide_that_stands_at_several_places(views: DocumentViews) -> None:
+    deck = pptx.Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[6])
+    cells = slide.shapes.add_table(1, 2, Cm(2), Cm(2), Cm(10), Cm(2)).table
+    cells.cell(0, 0).text, cells.cell(0, 1).text = "first", "twofold"
+    white = slide.shapes.add_textbox(Cm(2), Cm(10), Cm(9), Cm(2)).text_frame
+    white.text = "twofold"
+    white.paragraphs[0].runs[0].font.color.rgb = SlideColor(255, 255, 255)  # type: ignore[no-untyped-call]
+    out = io.BytesIO()
+    deck.save(out)
+    items = (TextItem(text="twofold", page=0),)
+    viewed = views.view(out.getvalue(), ViewRequest(suffix="pptx", shown=items)).view
+    assert isinstance(viewed, SlidesView)
+    assert [row.text for row in viewed.slides[0].shapes[0].paragraphs] == ["first", "twofold"]
+    places = [(round(place.top_mm, -1), place.is_seen) for place in viewed.shown[0].places]
+    assert sorted(places) == [(20, True), (100, False)]
 
 
 CONTENT = b"""BT /F 14 Tf 20 170 Td (plain words) Tj ET
@@ -184,6 +269,20 @@ def test_a_pdf_and_its_fields(views: DocumentViews) -> None:
     assert fields == [("open", "Alice", "text"), ("layered", "Bob", "text")]
     assert [row.is_shown for row in viewed.view.shown] == [True, False, False]
     assert "layer" in viewed.view.shown[1].reason
+
+
+def test_a_field_that_shows_another_value(views: DocumentViews) -> None:
+    stale = pdf_file(CONTENT).replace(b"/V(Alice)", b"/V(Carol)")
+    viewed = view(views, stale, "pdf", 0).view
+    assert isinstance(viewed, PdfView)
+    assert (viewed.fields[0].value, viewed.shown[0].drawn) == ("Carol", "Alice")
+
+
+def test_texts_of_a_pdf_are_whole_words(views: DocumentViews) -> None:
+    assert shown_texts(views, pdf_file(CONTENT), "pdf", "plain", "plai", "words") == [
+        "plain",
+        "words",
+    ]
 
 
 def test_a_picture_is_viewed_as_it_is_displayed(views: DocumentViews) -> None:

@@ -11,6 +11,7 @@ from openpyxl.chart import BarChart, Reference
 from openpyxl.comments import Comment
 from openpyxl.styles import Font, PatternFill
 from openpyxl.worksheet.datavalidation import DataValidation
+from PIL import Image
 
 from evaluators.rendering.errors import DocumentUnviewableError
 from evaluators.rendering.request import (
@@ -235,3 +236,106 @@ def test_what_is_no_workbook_is_refused(suffix: str, views: DocumentViews) -> No
     data = b"PK\3\4junk"
     with pytest.raises(DocumentUnviewableError):
         views.view(data, ViewRequest(suffix=suffix))
+
+
+def test_pages_without_items_show_all_that_shown_sheets_have(views: DocumentViews) -> None:
+    book = workbook()
+    for row in range(1, 60):
+        book["S"].append([f"Item {row}", row])
+    book["S"]["AA1"] = "far to the right"
+    book.create_sheet("Hidden").sheet_state = "hidden"
+    book["Hidden"]["A1"] = "secret"
+    book.create_sheet("Other")["A1"] = "other"
+    _, pages = view(views, book, ViewRequest(suffix="xlsx", pages=True))
+    # Two tiles down for 59 rows, and two across, of the first sheet; one of the last.
+    assert len(pages) == 5
+    inks = [Image.open(io.BytesIO(page)).convert("L").histogram()[0] for page in pages]
+    assert inks[0] > inks[2] > 0 < inks[1]
+    assert inks[4] > 0
+
+
+def test_a_workbook_of_too_many_pages_is_refused_if_pages_are_asked_for(
+    views: DocumentViews,
+) -> None:
+    book = workbook()
+    for row in range(1, 4000, 20):
+        book["S"].cell(row, 1).value = row
+    assert view(views, book, ViewRequest(suffix="xlsx"))[1] == ()
+    with pytest.raises(DocumentUnviewableError, match="pages"):
+        view(views, book, ViewRequest(suffix="xlsx", pages=True))
+
+
+def test_text_in_the_colour_of_its_cell_is_not_shown_though_its_row_would_shrink(
+    views: DocumentViews,
+) -> None:
+    book = workbook()
+    book["S"]["A1"] = book["S"]["A2"] = 2.5
+    book["S"]["A1"].font = Font(color="FF000000")
+    book["S"]["A1"].fill = PatternFill("solid", fgColor="FF000000")
+    covered, plain = shown_cells(views, book, "A1", "A2")
+    assert (covered.is_shown, covered.background) == (False, "#000000")
+    assert (plain.is_shown, plain.background) == (True, "#ffffff")
+
+
+def test_what_is_drawn_in_a_cell_is_not_the_end_of_its_neighbour(views: DocumentViews) -> None:
+    book = workbook()
+    book["S"]["A1"], book["S"]["B1"] = "a long label of seven or more words", 41.5
+    book["S"]["A2"], book["S"]["A3"] = 12345678901, "x" * 90
+    book["S"].column_dimensions["A"].width = 5
+    label, number, narrow, spilt = shown_cells(views, book, "A1", "B1", "A2", "A3")
+    assert label.is_shown
+    assert number.drawn == "41.5"
+    assert narrow.drawn == "###"
+    assert spilt.is_shown
+
+
+def test_an_asked_cell_does_not_change_the_results_of_others(views: DocumentViews) -> None:
+    from openpyxl.worksheet.formula import ArrayFormula
+
+    book = workbook()
+    book["S"]["A1"], book["S"]["A2"] = 1, 2
+    book["S"]["B1"] = ArrayFormula("B1", "=SUM(A1:A2*2)")
+    rows = shown_cells(views, book, "A1", "A2", "B1")
+    assert [row.drawn for row in rows] == ["1", "2", "6"]
+
+
+def test_all_typed_cells_and_formulas_can_be_changed(views: DocumentViews) -> None:
+    book = workbook()
+    for value in (1, 2, "=SUM(A1:A2)", '=COUNTIF(A1:A2,"<>1")', "Tea"):
+        book["S"].append([value])
+    book["S"]["B5"] = "=UPPER(A5)"
+    places = tuple(CellPlace(sheet="", cell=cell) for cell in ("A3", "A4", "B5"))
+    changes = (
+        Perturbation(typed="emptied", results=places),
+        Perturbation(typed="filled", filling=1, results=places),
+        Perturbation(typed="changed", results=places),
+        Perturbation(inputs=(Input(sheet="", cell="A3", formula="=7*A2"),), results=places),
+        Perturbation(results=places),
+    )
+    seen, _ = view(views, book, ViewRequest(suffix="xlsx", perturbations=changes))
+    emptied, filled, changed, other, restored = (
+        [result.value for result in row] for row in seen.perturbed
+    )
+    assert (emptied[0], emptied[2]) == (0, "")
+    assert filled[:2] == [2, 0]
+    assert changed[2] == "TEA?"
+    assert changed[0] != 3
+    assert other == [14, 1, "TEA"]
+    assert restored == [3, 1, "TEA"]
+
+
+def test_the_window_and_the_parts_of_asked_cells_are_told(views: DocumentViews) -> None:
+    from openpyxl.cell.rich_text import CellRichText, TextBlock
+    from openpyxl.cell.text import InlineFont
+
+    book = workbook()
+    book["S"]["A1"] = CellRichText("plain ", TextBlock(InlineFont(b=True), "bold"))
+    book["S"].sheet_view.zoomScale = 140
+    items = (CellItem(sheet="", cell="A1"),)
+    seen, _ = view(views, book, ViewRequest(suffix="xlsx", shown=items))
+    cell = seen.sheets[0].cell("A1")
+    assert cell is not None
+    assert [(run.text, run.is_bold) for run in cell.runs] == [("plain ", False), ("bold", True)]
+    assert seen.sheets[0].zoom_percent == 140
+    assert seen.null_date == "1899-12-30"
+    assert len(seen.sheets[0].column_widths_mm) == 1

@@ -231,6 +231,13 @@ JOBS = (
         needs_appliance=False,
     ),
     Job(
+        "hostile-documents",
+        "300 corrupt, huge and hostile documents: no crash, no hang, no connection, no container left",
+        ("images/renderer", "evaluators/rendering", "tests/hostile_documents"),
+        command=("-m", "tests.hostile_documents"),
+        needs_appliance=False,
+    ),
+    Job(
         "cloud-init",
         "a desktop is provisioned by cloud-init",
         ("images",),

@@ -9,22 +9,26 @@ import threading
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import docker
 import pytest
 
 from evaluators.rendering.cache import ViewCache
 from evaluators.rendering.client import DocumentViews
-from evaluators.rendering.container import open_renderer
+from evaluators.rendering.container import LABEL_RENDERER, open_renderer
 from evaluators.rendering.pool import RendererPool
 from evaluators.rendering.process import RendererProcess
 from foundation.errors import ImageError, RequirementError
 from foundation.settings import get_settings
 from images.builder import Builder
 from images.renderer.program.framing import encode, read_message
+from provisioning.container_names import LABEL_STATE
 from tests.standins.appliance import IS_UP
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from docker.models.containers import Container
 
 TAG = os.environ.get("MESOCOSM_TEST_RENDERER", "")
 """Docker tag of a renderer to test in place of this appliance's."""
@@ -72,15 +76,26 @@ class StandInRenderer:
             self._other.shutdown(socket.SHUT_WR)
 
 
-def real_views(folder: Path) -> DocumentViews:
+def real_views(folder: Path, *, size: int = 1) -> DocumentViews:
     """Return views by this appliance's renderer, without earlier ones; skip the test if it is not built.
 
     Args:
         folder: for the cache; also marks the containers, as their state folder.
+        size: number of renderers that stand by.
     """
     tag = TAG or _built()
     start = partial(_start, tag, folder)
-    return DocumentViews(tag, RendererPool(start), ViewCache(folder / "views"))
+    return DocumentViews(tag, RendererPool(start, size=size), ViewCache(folder / "views"))
+
+
+def renderers_of(folder: Path) -> list[Container]:
+    """Return the containers of renderers that `real_views` started for a folder."""
+    client = docker.from_env()
+    try:
+        labels = [f"{LABEL_STATE}={folder}", LABEL_RENDERER]
+        return list(client.containers.list(all=True, filters={"label": labels}))
+    finally:
+        client.close()
 
 
 def _start(tag: str, folder: Path) -> RendererProcess:

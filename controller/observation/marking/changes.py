@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 
     Frame = npt.NDArray[np.uint8]
 
-_LARGE_SHARE = 0.6
-"""Several regions that together exceed this share of the screen are read as one picture."""
+_ENLARGED_PX = 736
+"""Engines enlarge a picture whose shorter side is shorter. Source: ``Det.limit_side_len`` of RapidOCR."""
+
+_CONTENT_RATIO = 2
+"""How much more a whole screen costs than its size says, for all the lines that must be read."""
 
 
 class Piece(NamedTuple):
@@ -59,8 +62,9 @@ class RegionReader:
             [grown(box, frame) for box in changed_boxes(self._last, frame)],
             [piece.box for piece in self._pieces],
         )
-        regions = _regions(boxes, frame)
-        kept = [row for row in self._pieces if not any(touches(row.box, box) for box in regions)]
+        regions = _regions([box for box in boxes if _is_drawn(frame, box)], frame)
+        changed = [*boxes, *regions]
+        kept = [row for row in self._pieces if not any(touches(row.box, box) for box in changed)]
         self.read_px = 0
         for box in regions:
             kept += self._read(frame, box)
@@ -70,8 +74,6 @@ class RegionReader:
 
     def _read(self, frame: Frame, box: Bounds) -> list[Piece]:
         part = frame[box.top : box.bottom, box.left : box.right]
-        if int(np.ptp(part, axis=(0, 1)).max()) <= LEAST_CONTRAST:
-            return []
         self.read_px += area_px(box)
         return [Piece(_moved(piece.box, box), piece.text) for piece in self.read(part)]
 
@@ -97,8 +99,21 @@ def _merged(boxes: Sequence[Bounds], pieces: Sequence[Bounds]) -> list[Bounds]:
     return merged
 
 
+def _is_drawn(frame: Frame, box: Bounds) -> bool:
+    """Return whether there is anything to see in a region."""
+    part = frame[box.top : box.bottom, box.left : box.right]
+    return int(np.ptp(part, axis=(0, 1)).max()) > LEAST_CONTRAST
+
+
 def _regions(boxes: Sequence[Bounds], frame: Frame) -> Sequence[Bounds]:
+    """Return the regions to read: the whole picture if that costs less than its regions."""
     height, width = frame.shape[:2]
-    if sum(map(area_px, boxes)) > _LARGE_SHARE * height * width:
-        return [Bounds(0, 0, width, height)]
-    return boxes
+    whole = Bounds(0, 0, width, height)
+    cost_px = _CONTENT_RATIO * _cost_px(whole)
+    return [whole] if sum(map(_cost_px, boxes)) > cost_px else boxes
+
+
+def _cost_px(box: Bounds) -> float:
+    """Return the size of a region as engines see it, px."""
+    shorter = min(box.right - box.left, box.bottom - box.top)
+    return area_px(box) * max(1.0, _ENLARGED_PX / max(1, shorter)) ** 2

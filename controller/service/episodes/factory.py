@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from controller.episode.context import RunContext
 from controller.episode.episode import Episode
 from controller.observation.requirements import require_observation
-from controller.planning import code_version
+from controller.planning import code_version, views_documents
 from controller.registered.suites import known_suites, pin_suite
 from controller.specification.agent import MEMBER
 from controller.specification.episode import EpisodeSpec, TeamMember
 from controller.wiring import open_fleet, open_suite
+from evaluators.rendering.image import require_renderer
 from foundation.errors import UnknownNameError
 from foundation.measures import record
 
@@ -67,6 +68,8 @@ class EpisodeFactory:
         suite, task = self._suite(request.suite), self.check(request)
         if request.fleet == "real":
             self._preflight(set(task.roles.values()))
+            if views_documents([task], suite.vocabulary):
+                require_renderer(self._settings)
         context = RunContext(
             self._fleet(request.fleet),
             EpisodeSpec(

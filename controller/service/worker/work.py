@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from controller.agents.registry import make_driver
 from controller.episode.result import Reason
 from controller.executors.local import LocalExecutor, LocalTrials
-from controller.planning import needs_of, suite_for
+from controller.planning import needs_of, suite_for, tasks_of, views_documents
 from controller.preflight import require_ready
 from controller.requests import model_choice, open_tasks, require_present, specify_request
 from controller.scheduling.events import BudgetSpent, TrialEnded
@@ -23,6 +23,7 @@ from controller.store.runs import Store
 from controller.store.spending import change_budget
 from controller.wiring import isolated_executor, open_fleet, open_trials
 from evaluators.graph.outcome import Verdict
+from evaluators.rendering.image import require_renderer
 from foundation.cancel import CancelToken
 from foundation.errors import MesocosmError
 
@@ -167,11 +168,16 @@ class Work:
         """
         request = self.queued.request
         is_real = request.fleet == "real"
-        machines = partial(self._preflight, needs_of(spec, suite)) if is_real else None
+        machines = partial(self._check_machines, spec, suite) if is_real else None
         if request.preflight:
             require_ready(spec, model_choice(request), self._settings, machines)
         elif machines is not None:
             machines()
+
+    def _check_machines(self, spec: RunSpec, suite: Suite) -> None:
+        self._preflight(needs_of(spec, suite))
+        if views_documents(tasks_of(spec, suite), suite.vocabulary):
+            require_renderer(self._settings)
 
     def _on_event(self, event: TrialEvent) -> None:
         if isinstance(event, BudgetSpent):

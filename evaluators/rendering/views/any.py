@@ -27,7 +27,8 @@ class ViewedDocument:
 
     Attributes:
         view: the view.
-        pages: pages as PNG at 96 dpi, if they were asked for; of workbooks, the parts with asked items.
+        pages: pages as PNG at 96 dpi, if they were asked for; of workbooks, the tiles with asked
+            items, or those of all shown sheets if no item is asked for.
     """
 
     view: View

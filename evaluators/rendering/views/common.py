@@ -11,6 +11,34 @@ class ViewModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class Placed(ViewModel):
+    """Something with a place on a sheet, slide or page.
+
+    Attributes:
+        left_mm: distance of its left edge from the left of the sheet or page.
+        top_mm: distance of its top edge from the top.
+        width_mm: its width.
+        height_mm: its height.
+    """
+
+    left_mm: float
+    top_mm: float
+    width_mm: float
+    height_mm: float
+
+
+class Place(Placed):
+    """A place of an item on a page.
+
+    Attributes:
+        page: number of the page in the pictures, from 0.
+        is_seen: whether removing the item changes the picture there visibly.
+    """
+
+    page: int
+    is_seen: bool
+
+
 class Shown(ViewModel):
     """Whether an asked item is seen, in the order of the request.
 
@@ -24,6 +52,10 @@ class Shown(ViewModel):
         contrast: largest change of a colour channel, 0 to 255.
         page: number of its page in the pictures, from 0; None if it is on none.
         drawn: text that is drawn in its place, as far as it is known.
+        background: of cells, the colour ``#rrggbb`` of most of their area, by whatever it is drawn.
+        places: where it is, as far as that is known: of a text, each line of each occurrence.
+        paragraphs: in text documents, numbers of the view's paragraphs in which the asked text is
+            seen wherever it occurs; empty if it is in none, such as a text in a frame.
     """
 
     is_found: bool
@@ -35,6 +67,9 @@ class Shown(ViewModel):
     contrast: int
     page: int | None
     drawn: str
+    background: str | None = None
+    places: tuple[Place, ...] = ()
+    paragraphs: tuple[int, ...] = ()
 
 
 class CharacterFormat(ViewModel):
@@ -59,19 +94,3 @@ class CharacterFormat(ViewModel):
     underline: str
     is_struck: bool
     color: str | None
-
-
-class Placed(ViewModel):
-    """Something with a place on a sheet, slide or page.
-
-    Attributes:
-        left_mm: distance of its left edge from the left of the sheet or page.
-        top_mm: distance of its top edge from the top.
-        width_mm: its width.
-        height_mm: its height.
-    """
-
-    left_mm: float
-    top_mm: float
-    width_mm: float
-    height_mm: float

@@ -62,7 +62,8 @@ class PdfView(ViewModel):
         fields: its form's fields.
         outline: its outline.
         title: its title; empty if it has none.
-        shown: whether each item of the request is seen; items of kind ``object`` are fields.
+        shown: whether each item of the request is seen; items of kind ``object`` are fields, and
+            ``drawn`` is the text that they draw.
     """
 
     version: int

@@ -44,6 +44,16 @@ class CellFormat(CharacterFormat):
     style: str
 
 
+class CellRun(CharacterFormat):
+    """A part of a cell's text with the same formatting.
+
+    Attributes:
+        text: its text.
+    """
+
+    text: str
+
+
 class Cell(ViewModel):
     """A filled cell.
 
@@ -53,8 +63,10 @@ class Cell(ViewModel):
         text: its text in its number format: 12 for 41.5 in the format ``"12"``.
         value: its value or the result of its formula; None for errors.
         formula: its formula with ``=``, in LibreOffice's English names; empty if it has none.
+        is_array: whether it is an array formula.
         type: type of its value.
         format: number of its format in `Sheet.formats`.
+        runs: parts of its displayed text, if the request has an item for the cell.
     """
 
     row: int
@@ -62,8 +74,10 @@ class Cell(ViewModel):
     text: str
     value: float | str | None
     formula: str
+    is_array: bool
     type: Literal["number", "boolean", "text", "error"]
     format: int
+    runs: tuple[CellRun, ...]
 
 
 class Series(ViewModel):
@@ -89,6 +103,7 @@ class Chart(Placed):
         name: its name, by which an item can ask whether it is seen.
         number: its number among the objects of its sheet.
         type: LibreOffice's name of the first chart type, such as ``ColumnChartType``.
+        is_sideways: whether its bars are horizontal.
         title: its title; empty if it has none.
         series: its series.
     """
@@ -96,6 +111,7 @@ class Chart(Placed):
     name: str
     number: int
     type: str
+    is_sideways: bool
     title: str
     series: tuple[Series, ...]
 
@@ -175,6 +191,8 @@ class Sheet(ViewModel):
         merged: ranges of merged cells.
         frozen_rows: number of rows that do not scroll.
         frozen_columns: number of columns that do not scroll.
+        zoom_percent: zoom of its window.
+        column_widths_mm: widths of the first 200 columns in use; hidden ones have one, too.
         validations: validity rules.
         charts: charts.
         pivot_tables: pivot tables.
@@ -192,6 +210,8 @@ class Sheet(ViewModel):
     merged: tuple[str, ...]
     frozen_rows: int
     frozen_columns: int
+    zoom_percent: int
+    column_widths_mm: tuple[float, ...]
     validations: tuple[Validation, ...]
     charts: tuple[Chart, ...]
     pivot_tables: tuple[PivotTable, ...]
@@ -229,6 +249,7 @@ class SheetsView(ViewModel):
         kind: its kind.
         sheets: its sheets in the order of their tabs.
         active_sheet: name of the sheet that is shown when it is opened.
+        null_date: date of the number 0, such as ``1899-12-30``.
         perturbed: results of each perturbation of the request.
         shown: whether each item of the request is seen.
     """
@@ -237,9 +258,12 @@ class SheetsView(ViewModel):
     kind: Literal["sheets"]
     sheets: tuple[Sheet, ...]
     active_sheet: str
+    null_date: str
     perturbed: tuple[tuple[Result, ...], ...]
     shown: tuple[Shown, ...]
 
     def sheet(self, name: str) -> Sheet | None:
-        """Return a sheet by name; None if there is none."""
-        return next((sheet for sheet in self.sheets if sheet.name == name), None)
+        """Return a sheet by name, the first shown one if the name is empty; None if there is none."""
+        if name:
+            return next((sheet for sheet in self.sheets if sheet.name == name), None)
+        return next((sheet for sheet in self.sheets if sheet.is_shown), None)

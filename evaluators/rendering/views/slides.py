@@ -9,9 +9,15 @@ from evaluators.rendering.views.text import ParagraphBase
 
 
 class SlideParagraph(ParagraphBase):
-    """A paragraph of a shape, with its level in the outline from 0."""
+    """A paragraph of a shape.
+
+    Attributes:
+        level: its level in the outline, from 0.
+        list: ``bullet``, ``number``, or empty if it is in no list.
+    """
 
     level: int
+    list: str
 
 
 class Shape(Placed):
@@ -27,7 +33,7 @@ class Shape(Placed):
         is_printable: whether it is shown in print.
         is_empty_placeholder: whether it is a placeholder without content, which is not shown.
         description: its alternative text or title.
-        paragraphs: its text.
+        paragraphs: its text; of a table, that of its cells by rows.
         shapes: shapes of a group.
     """
 

@@ -15,14 +15,19 @@ class Run(CharacterFormat):
         highlight: ``#rrggbb`` behind the characters; None if there is none.
         spacing_pt: space between characters, beyond the font's.
         position: ``super``, ``sub`` or empty.
+        transparency_percent: 100 for invisible characters; known only in text documents.
         link: address of the hyperlink; empty if there is none.
+        field: kind of the field that they come from, such as ``PageNumber``; empty if there is none,
+            and outside of text documents.
     """
 
     text: str
     highlight: str | None
     spacing_pt: float
     position: str
+    transparency_percent: int
     link: str
+    field: str
 
 
 class Tab(ViewModel):
@@ -44,6 +49,7 @@ class ParagraphBase(ViewModel):
         right_mm: right indent.
         first_line_mm: further indent of its first line.
         line_spacing: lines as a multiple of a single one, such as 1.5; None for a fixed distance.
+        line_height_mm: fixed or least distance of lines; None if it is proportional.
         tabs: its own tab stops.
         runs: its text by formatting.
     """
@@ -56,6 +62,7 @@ class ParagraphBase(ViewModel):
     right_mm: float
     first_line_mm: float
     line_spacing: float | None
+    line_height_mm: float | None
     tabs: tuple[Tab, ...]
     runs: tuple[Run, ...]
 
@@ -64,16 +71,21 @@ class Paragraph(ParagraphBase):
     """A paragraph of a text document.
 
     Attributes:
-        place: empty in the body; table and cell, such as ``Table1.A1``, in a table.
+        part: part of the document: ``body``, ``table``, ``header`` or ``footer``.
+        place: empty in the body; table and cell, such as ``Table1.A1``, in a table; page style of a
+            header or footer.
         style: name of its style.
+        level: outline level, 1 for the highest headings; 0 for other text.
         background: ``#rrggbb``; None if there is none.
         list_label: its bullet or number as shown; empty if it is in no list.
         is_page_break_before: whether it begins a page by a break.
         is_page_break_after: whether a page break follows it.
     """
 
+    part: Literal["body", "table", "header", "footer"]
     place: str
     style: str
+    level: int
     background: str | None
     list_label: str
     is_page_break_before: bool
@@ -81,14 +93,30 @@ class Paragraph(ParagraphBase):
 
 
 class TableCell(ViewModel):
-    """A cell of a table, such as ``A1``."""
+    """A cell of a table.
+
+    Attributes:
+        name: such as ``A1``.
+        text: its text.
+        row: its row, from 1; None for parts of a cell that was split.
+        column: column of its left edge, from 1; None as `row`.
+    """
 
     name: str
     text: str
+    row: int | None
+    column: int | None
 
 
 class TextTable(ViewModel):
-    """A table of the body; the paragraphs of its cells are in `TextView.paragraphs`."""
+    """A table of the body; the paragraphs of its cells are in `TextView.paragraphs`.
+
+    Attributes:
+        name: its name.
+        rows: number of rows.
+        columns: number of columns, as the edges of cells of all rows divide it.
+        cells: its cells.
+    """
 
     name: str
     rows: int
@@ -154,7 +182,7 @@ class TextView(ViewModel):
     Attributes:
         version: version of the view.
         kind: its kind.
-        paragraphs: paragraphs of the body and of its tables, in order.
+        paragraphs: paragraphs of the body and of its tables, in order, then of headers and footers.
         tables: tables of the body.
         page_styles: page styles in use, with headers and footers.
         pictures: pictures.

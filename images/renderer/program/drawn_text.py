@@ -15,11 +15,15 @@ from PIL import Image
 from pypdfium2 import raw
 
 from images.renderer.program.errors import DocumentError
+from images.renderer.program.letters import line_boxes, read_letters
 from images.renderer.program.pages import CONTRAST, MAX_PAGES, Box, change_in, mm_of, render_page
 from images.renderer.program.visibility import Item, decide_items, undecided
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
+
+    from images.renderer.program.letters import Letter
 
 MAX_OCCURRENCES = 50
 MAX_DEPTH = 10
@@ -35,20 +39,29 @@ class DrawnTexts:
 
     Args:
         path: the PDF.
+        is_whole_word: whether texts begin and end with whole words.
+
+    Attributes:
+        page_count: number of its pages, at most `MAX_PAGES`.
 
     Raises:
         DocumentError: it is no PDF.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, is_whole_word: bool = False) -> None:
+        self._is_whole_word = is_whole_word
         try:
             self._pdf = pypdfium2.PdfDocument(path)
             if self._pdf.get_formtype():
                 self._pdf.init_forms()
         except pypdfium2.PdfiumError as exc:
             raise DocumentError(f"pdfium: {exc}") from exc
+        self.page_count = min(len(self._pdf), MAX_PAGES)
         self._pages: dict[int, Any] = {}
         self._alone: list[Any] = []
+        self._removed: dict[int, list[Any]] = {}
+        self._inks: dict[int, tuple[Image.Image, Image.Image]] = {}
+        self._is_new_pass = True
         self._contents: dict[int, Any] = {}
         self._owners: dict[int, dict[int, tuple[Any, Any]]] = {}
 
@@ -61,7 +74,24 @@ class DrawnTexts:
         Raises:
             DocumentError: too many texts lie on each other, or a page is too large.
         """
-        found = [self._item(row["text"], row["page"]) for row in asked]
+        return self._decide([self._item(row["text"], *self._locate(**row)) for row in asked])
+
+    def decide_letters(self, found: Sequence[tuple[str, Sequence[Letter]]]) -> list[dict[str, Any]]:
+        """Return for each text, of which these letters are drawn, whether it is seen.
+
+        Args:
+            found: texts with their letters, as `letters` returned them.
+
+        Raises:
+            DocumentError: too many texts lie on each other, or a page is too large.
+        """
+        return self._decide([self._item_of_letters(text, letters) for text, letters in found])
+
+    def letters(self, page: int) -> list[Letter]:
+        """Return the letters of a page, without spaces."""
+        return read_letters(self._content(page), page)
+
+    def _decide(self, found: list[Item | None]) -> list[dict[str, Any]]:
         items = [item for item in found if item is not None]
         rows = iter(decide_items(items, self._render(items), lambda: self._render(items)))
         return [
@@ -69,28 +99,37 @@ class DrawnTexts:
             for item in found
         ]
 
-    def _item(self, text: str, page: int | None) -> Item | None:
-        boxes, objects = self._locate(text, page)
+    def _item(
+        self, text: str, boxes: Sequence[Box], objects: dict[tuple[int, int], Any]
+    ) -> Item | None:
         if not boxes:
             return None
 
-        removed: dict[int, list[Any]] = {}
-
         def remove() -> None:
+            if self._is_new_pass:
+                self._removed, self._inks, self._is_new_pass = {}, {}, False
             for (number, _), drawn in objects.items():
                 for same in self._copies(number, drawn):
                     if self._remove(number, same):
-                        removed.setdefault(number, []).append(same)
+                        self._removed.setdefault(number, []).append(same)
 
-        def ink(box: Box, contrast: int) -> int:
-            return self._ink(box, contrast, removed.pop(box.page, []))
+        return Item(tuple(boxes), len("".join(text.split())), remove, text, self._ink)
 
-        return Item(tuple(boxes), len("".join(text.split())), remove, text, ink)
+    def _item_of_letters(self, text: str, letters: Sequence[Letter]) -> Item | None:
+        objects: dict[tuple[int, int], Any] = {}
+        for letter in letters:
+            drawn = raw.FPDFText_GetTextObject(self._content(letter.page), letter.index)
+            if drawn:
+                objects[letter.page, _address(drawn)] = drawn
+        heights = {letter.page: self._page(letter.page).get_height() for letter in letters}
+        return self._item(text, line_boxes(letters, heights), objects)
 
-    def _locate(self, text: str, page: int | None) -> tuple[list[Box], dict[tuple[int, int], Any]]:
+    def _locate(
+        self, text: str, page: int | None, **_: object
+    ) -> tuple[list[Box], dict[tuple[int, int], Any]]:
         """Return the boxes of a text, and its objects by page and address."""
-        count = min(len(self._pdf), MAX_PAGES)
-        wanted = range(count) if page is None else [page] if page < count else []
+        pages = range(self.page_count)
+        wanted = pages if page is None else [page] if page in pages else []
         boxes: list[Box] = []
         objects: dict[tuple[int, int], Any] = {}
         for number in wanted:
@@ -102,27 +141,29 @@ class DrawnTexts:
                         objects[number, _address(drawn)] = drawn
         return boxes, objects
 
-    def _ink(self, box: Box, contrast: int, removed: list[Any]) -> int:
-        """Draw removed objects alone, in black on white; return the visible pixels in a box.
+    def _ink(self, box: Box, contrast: int) -> int:
+        """Return the visible pixels in a box of what this pass removed, alone in black on white.
 
         Args:
             box: the box.
             contrast: the contrast that the text has on its page, 0 to 255, at which fewer pixels of
                 the edges of letters are visible.
-            removed: objects of the box's page, not nested in forms; given to a new page.
         """
-        if not removed:
-            return 0
-        page = self._page(box.page)
-        alone = self._pdf.new_page(*page.get_size())
+        if box.page not in self._inks:
+            self._inks[box.page] = self._draw_alone(box.page)
+        blank, drawn = self._inks[box.page]
+        least = max(1, round(CONTRAST * 255 / max(contrast, 1)))
+        return change_in([blank], [drawn], replace(box, page=0), least).pixels
+
+    def _draw_alone(self, number: int) -> tuple[Image.Image, Image.Image]:
+        """Return an empty page, and one with the removed objects that were not nested in forms."""
+        alone = self._pdf.new_page(*self._page(number).get_size())
+        self._alone.append(alone)
         blank = render_page(alone)
-        for drawn in removed:
+        for drawn in self._removed.pop(number, []):
             raw.FPDFPageObj_SetFillColor(drawn, 0, 0, 0, 255)
             raw.FPDFPage_InsertObject(alone, drawn)
-        self._alone.append(alone)
-        least = max(1, round(CONTRAST * 255 / max(contrast, 1)))
-        white = replace(box, page=0)
-        return change_in([blank], [render_page(alone)], white, least).pixels
+        return blank, render_page(alone)
 
     def _page(self, number: int) -> Any:  # noqa: ANN401 - pypdfium2 has no types
         if number not in self._pages:
@@ -135,7 +176,9 @@ class DrawnTexts:
         return self._contents[number]
 
     def _search(self, number: int, text: str) -> list[tuple[int, int]]:
-        searcher = self._content(number).search(text, match_case=True)
+        searcher = self._content(number).search(
+            text, match_case=True, match_whole_word=self._is_whole_word
+        )
         hits: list[tuple[int, int]] = []
         while len(hits) < MAX_OCCURRENCES and (hit := searcher.get_next()):
             hits.append(hit)
@@ -203,6 +246,7 @@ class DrawnTexts:
 
     def _render(self, items: list[Item]) -> list[Image.Image]:
         """Return the pages that have items; others are empty pictures."""
+        self._is_new_pass = True
         wanted = {box.page for item in items for box in item.boxes}
         return [
             render_page(self._page(number)) if number in wanted else Image.new("RGB", (1, 1))

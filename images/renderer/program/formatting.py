@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 _AUTOMATIC = -1
 _BOLD = 110.0
 """Source: com.sun.star.awt.FontWeight: SEMIBOLD."""
+_FIELD = "TextField"
 _UNDERLINE = {0: "", 1: "single", 2: "double", 3: "dotted"}
 """Source: com.sun.star.awt.FontUnderline."""
 
@@ -61,6 +62,7 @@ def read_paragraph(paragraph: Any, extra: tuple[str, ...] = ()) -> dict[str, Any
         "first_line_mm": values["ParaFirstLineIndent"] / 100,
         # Mode 0 is proportional, in percent. Source: com.sun.star.style.LineSpacingMode.
         "line_spacing": spacing.Height / 100 if spacing.Mode == 0 else None,
+        "line_height_mm": None if spacing.Mode == 0 else spacing.Height / 100,
         "tabs": [
             {"position_mm": tab.Position / 100, "alignment": tab.Alignment.value.lower()}
             for tab in values["ParaTabStops"]
@@ -73,14 +75,25 @@ def read_paragraph(paragraph: Any, extra: tuple[str, ...] = ()) -> dict[str, Any
 def _run(run: Any, extra: tuple[str, ...]) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
     further = dict(zip(extra, run.getPropertyValues(extra), strict=True)) if extra else {}
     escapement = further.get("CharEscapement", 0)
+    look = character_format(run)
     return {
-        **character_format(run),
+        **look,
         "text": run.String,
-        "highlight": color(further.get("CharBackColor", _AUTOMATIC)),
+        "highlight": color(further.get("CharHighlight", _AUTOMATIC))
+        or color(further.get("CharBackColor", _AUTOMATIC)),
         "spacing_pt": round(further.get("CharKerning", 0) / 100 / 25.4 * 72, 2),
         "position": "super" if escapement > 0 else "sub" if escapement < 0 else "",
+        # The automatic colour has no transparency, but LibreOffice says 100.
+        "transparency_percent": further.get("CharTransparence", 0) if look["color"] else 0,
         "link": further.get("HyperLinkURL", ""),
+        "field": _field(run) if further.get("TextPortionType") == _FIELD else "",
     }
+
+
+def _field(run: Any) -> str:  # noqa: ANN401 - UNO has no types
+    """Return the kind of a field: the last part of the name of its first service."""
+    names = run.TextField.SupportedServiceNames
+    return next((name.rpartition(".")[2] for name in names), "")
 
 
 def _number_of(value: Any) -> int:  # noqa: ANN401 - UNO has no types

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import tempfile
+import threading
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pypdfium2
 import uno
 
 from images.renderer.program import framing
 from images.renderer.program.errors import DocumentError
+from images.renderer.program.memory import peak_mib
 from images.renderer.program.office import Office
 from images.renderer.program.pdf import view_pdf
 from images.renderer.program.picture import view_picture
@@ -41,6 +45,8 @@ VIEWERS: dict[str, Callable[[Office, bytes, dict[str, Any]], Reply]] = {
     **dict.fromkeys(_PICTURES, view_picture),
 }
 """The function that views a document, by the suffix of its file."""
+LIFETIME_S = 120
+"""Time after a request in which this process ends, even if its host is gone or a library hangs."""
 
 
 def main() -> None:
@@ -53,9 +59,18 @@ def main() -> None:
     output.write(framing.encode({"ready": True}))
     output.flush()
     header, parts = framing.read_message(partial(os.read, 0))
+    signal.alarm(LIFETIME_S)
+    threading.Thread(target=_end_with_host, daemon=True).start()
     output.write(_answer(office, header, parts))
     output.flush()
     os._exit(0)  # without waiting for LibreOffice, which ends with the container
+
+
+def _end_with_host() -> None:
+    """End this process when its input ends, because nobody waits for the view any more."""
+    while os.read(0, 1):
+        pass
+    os._exit(1)
 
 
 def _viewer_of(suffix: str) -> Callable[[Office, bytes, dict[str, Any]], Reply]:
@@ -69,6 +84,11 @@ def _answer(office: Office, header: dict[str, Any], parts: list[bytes]) -> bytes
         return _encode(_viewer_of(header["suffix"])(office, parts[0], header))
     except DocumentError as exc:
         return framing.encode({"error": str(exc)})
+    except pypdfium2.PdfiumError as exc:
+        return framing.encode({"error": f"pdfium: {exc}"})
+    except (RecursionError, SystemError):
+        # UNO raises SystemError if the limit is reached while it makes an exception.
+        return framing.encode({"error": "It is nested too deeply."})
     except _UnoException as exc:
         return framing.encode({"error": f"LibreOffice: {exc.Message or type(exc).__name__}"})
 
@@ -79,7 +99,7 @@ def _encode(reply: Reply) -> bytes:
     parts = [text.encode(errors="replace"), *reply.pages]
     if sum(map(len, parts)) > framing.MAX_PARTS_BYTES:
         raise DocumentError("Its view is too large.")
-    return framing.encode({"error": ""}, parts)
+    return framing.encode({"error": "", "memory_peak_mib": peak_mib()}, parts)
 
 
 if __name__ == "__main__":

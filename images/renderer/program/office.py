@@ -84,17 +84,18 @@ class Office:
             if document is not None:
                 document.close(True)
 
-    def open(self, data: bytes, suffix: str) -> Any:  # noqa: ANN401 - UNO has no types
+    def open(self, data: bytes, suffix: str, name: str = "document") -> Any:  # noqa: ANN401
         """Open a document, with macros and links off.
 
         Args:
             data: the file.
             suffix: its suffix, such as ``ods``; only letters and digits.
+            name: name of the file, without suffix.
 
         Raises:
             DocumentError: LibreOffice cannot open it.
         """
-        document = self._load(self.write(f"document.{suffix}", data).as_uri())
+        document = self._load(self.write(f"{name}.{suffix}", data).as_uri())
         if document is None:
             raise DocumentError("LibreOffice cannot open the file.")
         return document
@@ -117,6 +118,13 @@ class Office:
         path.unlink(missing_ok=True)
         document.storeToURL(path.as_uri(), properties(FilterName=filter_name, **data))
         return path
+
+    def dispatch(self, document: Any, command: str) -> None:  # noqa: ANN401 - UNO has no types
+        """Execute a command such as ``.uno:AcceptAllTrackedChanges`` on an open document."""
+        dispatcher = self._context.ServiceManager.createInstanceWithContext(
+            "com.sun.star.frame.DispatchHelper", self._context
+        )
+        dispatcher.executeDispatch(document.CurrentController.Frame, command, "", 0, ())
 
     def _load(self, url: str) -> Any:  # noqa: ANN401 - UNO has no types
         return self._desktop.loadComponentFromURL(

@@ -125,11 +125,11 @@ def change_in(
     """
     if box.page >= len(before):
         return Change()
-    old = before[box.page].crop(_pixels(box))
+    old = before[box.page].crop(pixels_of(box))
     if box.page >= len(after):
         new = Image.new("RGB", old.size, "white")
     else:
-        new = after[box.page].crop(_pixels(box))
+        new = after[box.page].crop(pixels_of(box))
     if 0 in old.size:
         return Change()
     difference = reduce(ImageChops.lighter, ImageChops.difference(old, new).split())
@@ -159,7 +159,8 @@ def mm_of(points: float) -> float:
     return points / _POINTS_PER_INCH * _MM_PER_INCH
 
 
-def _pixels(box: Box) -> tuple[int, int, int, int]:
+def pixels_of(box: Box) -> tuple[int, int, int, int]:
+    """Return the left, top, right and bottom pixel of a box on its page's picture."""
     left, top, right, bottom = (
         length / _MM_PER_INCH * DPI for length in (box.left, box.top, box.right, box.bottom)
     )

@@ -16,6 +16,7 @@ from images.renderer.program.pages import (
     Reply,
     encode_png,
     mm_of,
+    points_of,
     render_page,
     render_pages,
 )
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 MAX_TEXT_CHARS = 2_000_000
 MAX_FIELDS = 2_000
 MAX_OUTLINE = 2_000
+_BORDER = 0.2
+"""Share of a check box on each side that may be its border."""
 _TYPES = {
     raw.FPDF_FORMFIELD_PUSHBUTTON: "button",
     raw.FPDF_FORMFIELD_CHECKBOX: "checkbox",
@@ -78,7 +81,7 @@ def view_pdf(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
     items = [fields.item(asked) for asked in others]
     view["shown"] = merge_rows(
         request["shown"],
-        DrawnTexts(path).decide(texts) if texts else [],
+        DrawnTexts(path, is_whole_word=True).decide(texts) if texts else [],
         decide_mixed(items, fields.render(), fields.render) if items else [],
     )
     pages = [encode_png(page) for page in render_pages(path)] if request["pages"] else []
@@ -123,6 +126,7 @@ class _Fields:
         self._pdf = pdf
         self._removed: set[tuple[int, int]] = set()
         self._layered: set[int] = set()
+        self._flat: Any = None
         self._spots: list[tuple[int, int]] = []
         self.rows: list[dict[str, Any]] = []
         for number in range(len(pdf) if pdf.formenv else 0):
@@ -171,7 +175,25 @@ class _Fields:
         box = Box(row["page"], left, top, left + row["width_mm"], top + row["height_mm"])
         is_text = row["type"] in {"text", "choice", "list"}
         characters = len("".join(row["value"].split())) if is_text else 0
-        return Item((box,), characters, lambda: self._removed.add(spot), row["value"])
+        if row["is_checked"]:
+            box, characters = _inside(box), 1  # a tick, not the border
+        drawn = self._drawn(box) if is_text else ""
+        return Item((box,), characters, lambda: self._removed.add(spot), drawn)
+
+    def _drawn(self, box: Box) -> str:
+        """Return the text that fields draw in a box, beyond the text of the page."""
+        if self._flat is None:
+            self._flat = self._flatten()
+        own, both = (_text_in(pdf[box.page], box) for pdf in (self._pdf, self._flat))
+        return both.removeprefix(own).strip()
+
+    def _flatten(self) -> Any:  # noqa: ANN401 - pypdfium2 has no types
+        """Return a copy in which what fields draw is content of the pages."""
+        with pypdfium2.PdfDocument(_SavedCopy(self._pdf).data) as copy:
+            copy.init_forms()
+            for number in range(len(copy)):
+                raw.FPDFPage_Flatten(copy[number], raw.FLAT_NORMALDISPLAY)
+            return pypdfium2.PdfDocument(_SavedCopy(copy).data)
 
     def render(self) -> list[Image]:
         """Return the pages without the removed fields.
@@ -186,6 +208,22 @@ class _Fields:
         with pypdfium2.PdfDocument(second.data) as shown:
             shown.init_forms()
             return [render_page(shown[number]) for number in range(len(shown))]
+
+
+def _inside(box: Box) -> Box:
+    across, down = (box.right - box.left) * _BORDER, (box.bottom - box.top) * _BORDER
+    return Box(box.page, box.left + across, box.top + down, box.right - across, box.bottom - down)
+
+
+def _text_in(page: Any, box: Box) -> str:  # noqa: ANN401 - pypdfium2 has no types
+    height = page.get_height()
+    text: str = page.get_textpage().get_text_bounded(
+        left=points_of(box.left),
+        top=height - points_of(box.top),
+        right=points_of(box.right),
+        bottom=height - points_of(box.bottom),
+    )
+    return text.replace("\r\n", "\n")
 
 
 class _SavedCopy:

@@ -9,7 +9,7 @@ import csv
 from typing import TYPE_CHECKING, Any
 
 from images.renderer.program.errors import DocumentError
-from images.renderer.program.formatting import character_format, color
+from images.renderer.program.formatting import character_format, color, paragraphs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,28 +20,30 @@ MAX_CELLS = 500_000
 """Cells of the used rectangle, empty ones included."""
 MAX_FILLED_CELLS = 50_000
 MAX_FORMATS = 2_000
+MAX_WIDTHS = 200
 _CSV_FIELDS = 1 << 17
 # Source: LibreOffice help, "Filter Options for CSV": tab, quote, UTF-8, first row, cell content as
 # shown (token 9); the last token is the sheet.
 _AS_SHOWN = "9,34,76,1,,0,false,true,true,false,false,{}"
-_STRING, _ERROR = 2, 4
+_VALUE, _STRING, _ERROR = 1, 2, 4
 """Source: com.sun.star.sheet.FormulaResult."""
 _LOGICAL = 1024
 """Source: com.sun.star.util.NumberFormat."""
 
 
-def read_cells(office: Office, document: Any, sheet: Any, number: int) -> dict[str, Any]:  # noqa: ANN401
+def read_cells(office: Office, document: Any, number: int, asked: list[str]) -> dict[str, Any]:  # noqa: ANN401
     """Return the filled cells of a sheet, its formats, hidden rows and columns, merged ranges.
 
     Args:
         office: the running LibreOffice.
         document: the open workbook, calculated.
-        sheet: the sheet.
-        number: its number, from 0.
+        number: number of the sheet, from 0.
+        asked: names of cells whose differently formatted parts are asked for.
 
     Raises:
         DocumentError: it has too many cells or formats.
     """
+    sheet = document.Sheets.getByIndex(number)
     used = _used_range(sheet)
     address = used.RangeAddress
     rows, columns = address.EndRow + 1, address.EndColumn + 1
@@ -49,8 +51,10 @@ def read_cells(office: Office, document: Any, sheet: Any, number: int) -> dict[s
         raise DocumentError(f"The sheet {sheet.Name!r} uses {rows} rows and {columns} columns.")
     formats, spots, merged, validations = _read_formats(document, used)
     texts = _displayed(office, document, number)
+    calculated = set(_addresses(used.queryFormulaCells(_VALUE | _STRING | _ERROR)))
     errors = set(_addresses(used.queryFormulaCells(_ERROR)))
     strings = set(_addresses(used.queryFormulaCells(_STRING)))
+    runs = _runs_of(sheet, asked)
     cells = []
     for row, (values, formulas) in enumerate(zip(used.DataArray, used.FormulaArray, strict=True)):
         for column, (value, formula) in enumerate(zip(values, formulas, strict=True)):
@@ -62,7 +66,8 @@ def read_cells(office: Office, document: Any, sheet: Any, number: int) -> dict[s
                 "row": row,
                 "column": column,
                 "text": _text_at(texts, row, column),
-                "formula": formula if formula.startswith("=") else "",
+                "formula": _formula_of(formula) if spot in calculated else "",
+                "is_array": spot in calculated and formula.startswith("{"),
                 "format": format_number,
                 "type": _type_of(
                     value,
@@ -71,6 +76,7 @@ def read_cells(office: Office, document: Any, sheet: Any, number: int) -> dict[s
                     is_logical=formats[format_number]["is_logical"] if formats else False,
                 ),
                 "value": None if spot in errors else value,
+                "runs": runs.get(spot, []),
             }
             cells.append(cell)
             if len(cells) > MAX_FILLED_CELLS:
@@ -85,7 +91,31 @@ def read_cells(office: Office, document: Any, sheet: Any, number: int) -> dict[s
         "hidden_columns": hidden_columns,
         "merged": merged,
         "validations": validations,
+        "column_widths_mm": _widths(sheet, columns),
     }
+
+
+def _widths(sheet: Any, columns: int) -> list[float]:  # noqa: ANN401 - UNO has no types
+    return [sheet.Columns.getByIndex(at).Width / 100 for at in range(min(columns, MAX_WIDTHS))]
+
+
+def _runs_of(sheet: Any, asked: list[str]) -> dict[tuple[int, int], list[dict[str, Any]]]:  # noqa: ANN401
+    """Return the parts of the texts of asked cells with their formatting."""
+    runs = {}
+    for name in asked:
+        cell = sheet.getCellRangeByName(name)
+        address = cell.CellAddress
+        runs[address.Row, address.Column] = [
+            {**character_format(run), "text": run.String}
+            for paragraph in paragraphs_of(cell)
+            for run in paragraphs_of(paragraph)
+            if run.String
+        ]
+    return runs
+
+
+def _formula_of(text: str) -> str:
+    return text[1:-1] if text.startswith("{") else text
 
 
 def _type_of(value: object, *, is_error: bool, is_string: bool, is_logical: bool) -> str:

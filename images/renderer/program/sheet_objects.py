@@ -40,13 +40,11 @@ def place_of(shape: Any) -> dict[str, float]:  # noqa: ANN401 - UNO has no types
 
 def _chart(embedded: Any) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
     diagram = embedded.getFirstDiagram()
-    types = [
-        kind
-        for system in (diagram.getCoordinateSystems() if diagram else ())
-        for kind in system.getChartTypes()
-    ]
+    systems = diagram.getCoordinateSystems() if diagram else ()
+    types = [kind for system in systems for kind in system.getChartTypes()]
     return {
         "type": types[0].getChartType().rpartition(".")[2] if types else "",
+        "is_sideways": any(bool(system.SwapXAndYAxis) for system in systems),
         "title": _title(embedded),
         "series": [
             _series(series) for kind in types for series in kind.getDataSeries()[:MAX_OBJECTS]

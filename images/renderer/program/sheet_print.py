@@ -6,20 +6,28 @@ of the print, whatever the document's print ranges, scale and breaks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import pypdfium2
 import uno
 
 from images.renderer.program.errors import DocumentError
-from images.renderer.program.pages import Box, encode_png, points_of, render_pages
+from images.renderer.program.pages import Box, encode_png, render_pages
+from images.renderer.program.sheet_drawn import background_of, read_boxes
 from images.renderer.program.sheet_objects import place_of, shapes_of
-from images.renderer.program.sheet_perturbation import find_cell
+from images.renderer.program.sheet_perturbation import find_cell, find_sheet, unlock
+from images.renderer.program.sheet_tiles import (
+    Tile,
+    cell_at,
+    cut,
+    extent_of,
+    fit_rows,
+    keep_heights,
+    range_of,
+)
 from images.renderer.program.visibility import Item, decide_items, undecided
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from PIL.Image import Image
@@ -29,7 +37,11 @@ if TYPE_CHECKING:
 _WIDTH_MM, _HEIGHT_MM = 300.0, 200.0
 _SLACK_MM = 250.0
 """What a tile's last row or column may have beyond its size."""
+MAX_TILES = 40
+"""Tiles of a whole workbook; 40 of 300 by 200 mm have about 13,000 cells of ordinary size."""
 _SPECK_MM = 0.5
+_EDGE_MM = 0.05
+"""What a cell's box lacks at its end, so that those of neighbours do not overlap by rounding."""
 _KINDS = ("cell", "sheet_object")
 _STYLE = "renderer"
 _PDF = "calc_pdf_Export"
@@ -43,21 +55,6 @@ _OFF = (
     "HeaderIsOn",
     "FooterIsOn",
 )
-_MOST_LINES = 300
-"""Rows or columns of a tile, if they are hidden or tiny."""
-
-
-@dataclass(frozen=True)
-class _Tile:
-    """A range of cells on one page of the print."""
-
-    sheet: str
-    first_column: int
-    first_row: int
-    last_column: int
-    last_row: int
-    left_mm: float
-    top_mm: float
 
 
 class SheetPrinter:
@@ -73,24 +70,52 @@ class SheetPrinter:
         self._office = office
         self._document = document
         self._asked = asked
-        self._tiles: list[_Tile] = []
+        self._tiles: list[Tile] = []
         self._pages: list[Image] = []
         self._path: Path | None = None
+        self._nothing = 0
 
     def decide(self) -> list[dict[str, Any]]:
         """Return for each asked item whether it is seen."""
         if not self._asked:
             return []
+        unlock(self._document)
+        self._nothing = self._document.NumberFormats.addNew(_NOTHING, _LOCALE())
         items = [self._item_of(asked) for asked in self._asked]
+        to_decide = [item for item in items if isinstance(item, Item)]
         self._set_pages()
         self._document.enableAutomaticCalculation(False)
         self._pages = self._print() if self._tiles else []
-        drawn = self._drawn([item for item in items if isinstance(item, Item)])
-        decided = decide_items(
-            [item for item in items if isinstance(item, Item)], self._pages, self._print
-        )
-        rows = iter({**row, "drawn": text} for row, text in zip(decided, drawn, strict=True))
+        drawn = self._drawn([item.boxes[0] for item in to_decide])
+        decided = decide_items(to_decide, self._pages, self._print)
+        rows = iter([{**row, **more} for row, more in zip(decided, drawn, strict=True)])
         return [next(rows) if isinstance(item, Item) else item for item in items]
+
+    def print_all(self) -> None:
+        """Print all that the shown sheets have, in place of asked items.
+
+        Raises:
+            DocumentError: it takes more than `MAX_TILES` tiles.
+        """
+        for number in range(self._document.Sheets.Count):
+            sheet = self._document.Sheets.getByIndex(number)
+            if sheet.IsVisible:
+                self._cover(sheet)
+        self._set_pages()
+        self._pages = self._print() if self._tiles else []
+
+    def _cover(self, sheet: Any) -> None:  # noqa: ANN401 - UNO has no types
+        last_column, last_row = extent_of(sheet)
+        fit_rows(sheet, last_row, MAX_TILES)
+        row = 0
+        while row <= last_row:
+            below, column = row, 0
+            while column <= last_column:
+                tile = self._tile_of(sheet, column, row)
+                if len(self._tiles) > MAX_TILES:
+                    raise DocumentError(f"Its sheets take more than {MAX_TILES} pages.")
+                column, below = max(column, tile.last_column) + 1, max(row, tile.last_row)
+            row = below + 1
 
     def encoded_pages(self) -> list[bytes]:
         """Return the tiles before anything was removed, as PNG."""
@@ -99,9 +124,9 @@ class SheetPrinter:
     def _item_of(self, asked: dict[str, Any]) -> Item | dict[str, Any]:
         if asked["kind"] not in _KINDS:
             raise DocumentError(f"Items of kind {asked['kind']!r} are not in workbooks.")
-        if not self._document.Sheets.hasByName(asked["sheet"]):
+        sheet = find_sheet(self._document, asked["sheet"])
+        if sheet is None:
             return undecided("there is no such sheet", is_found=False)
-        sheet = self._document.Sheets.getByName(asked["sheet"])
         if not sheet.IsVisible:
             return undecided("the sheet is hidden")
         if asked["kind"] == "cell":
@@ -116,12 +141,27 @@ class SheetPrinter:
         area = cursor.RangeAddress
         tile = self._tile_of(sheet, area.StartColumn, area.StartRow)
         box = self._box(tile, cursor.Position, cursor.Size)
-        text = cell.String
+        spill = self._spill(tile, sheet, area) if cell.Type.value == "TEXT" else ()
+        return Item((box, *spill), len("".join(cell.String.split())), partial(self._blank, cell))
 
-        def remove() -> None:
+    def _spill(self, tile: Tile, sheet: Any, area: Any) -> tuple[Box, ...]:  # noqa: ANN401
+        """Return the box of the empty cells to the right, into which a text may run."""
+        column = area.EndColumn
+        while column < tile.last_column:
+            if sheet.getCellByPosition(column + 1, area.StartRow).Type.value != "EMPTY":
+                break
+            column += 1
+        if column == area.EndColumn:
+            return ()
+        right = sheet.getCellRangeByPosition(area.EndColumn + 1, area.StartRow, column, area.EndRow)
+        return (self._box(tile, right.Position, right.Size),)
+
+    def _blank(self, cell: Any) -> None:  # noqa: ANN401 - UNO has no types
+        """Let a cell show nothing, without a change of its result, on which others may depend."""
+        if cell.Type.value == "TEXT" or cell.getError():
             cell.clearContents(_CONTENTS)
-
-        return Item((box,), len("".join(text.split())), remove)
+        else:
+            cell.NumberFormat = self._nothing
 
     def _object_item(self, sheet: Any, name: str) -> Item | dict[str, Any]:  # noqa: ANN401
         for shape in shapes_of(sheet.DrawPage):
@@ -130,21 +170,22 @@ class SheetPrinter:
         else:
             return undecided("there is no such object", is_found=False)
         place = place_of(shape)
-        column, row = _cell_at(sheet, shape.Position)
+        column, row = cell_at(sheet, shape.Position)
         tile = self._tile_of(sheet, column, row)
         left, top = place["left_mm"] - tile.left_mm, place["top_mm"] - tile.top_mm
         page = self._page_of(tile)
         box = Box(page, left, top, left + place["width_mm"], top + place["height_mm"])
         return Item((box,), 0, lambda: sheet.DrawPage.remove(shape))
 
-    def _box(self, tile: _Tile, position: Any, size: Any) -> Box:  # noqa: ANN401 - UNO has no types
+    def _box(self, tile: Tile, position: Any, size: Any) -> Box:  # noqa: ANN401 - UNO has no types
         left, top = position.X / 100 - tile.left_mm, position.Y / 100 - tile.top_mm
-        return Box(self._page_of(tile), left, top, left + size.Width / 100, top + size.Height / 100)
+        right, bottom = left + size.Width / 100 - _EDGE_MM, top + size.Height / 100 - _EDGE_MM
+        return Box(self._page_of(tile), left, top, right, bottom)
 
-    def _page_of(self, tile: _Tile) -> int:
+    def _page_of(self, tile: Tile) -> int:
         return self._tiles.index(tile)
 
-    def _tile_of(self, sheet: Any, column: int, row: int) -> _Tile:  # noqa: ANN401
+    def _tile_of(self, sheet: Any, column: int, row: int) -> Tile:  # noqa: ANN401
         """Return the tile that holds a cell, which is made if there is none."""
         for tile in self._tiles:
             if (
@@ -153,15 +194,15 @@ class SheetPrinter:
                 and tile.first_row <= row <= tile.last_row
             ):
                 return tile
-        columns = _cut(lambda at: sheet.getCellByPosition(at, 0).Position.X, column, _WIDTH_MM)
-        rows = _cut(lambda at: sheet.getCellByPosition(0, at).Position.Y, row, _HEIGHT_MM)
+        columns = cut(lambda at: sheet.getCellByPosition(at, 0).Position.X, column, _WIDTH_MM)
+        rows = cut(lambda at: sheet.getCellByPosition(0, at).Position.Y, row, _HEIGHT_MM)
         first = sheet.getCellByPosition(columns[0], rows[0])
         last = sheet.getCellByPosition(columns[1], rows[1])
         width = last.Position.X + last.Size.Width - first.Position.X
         height = last.Position.Y + last.Size.Height - first.Position.Y
         if width > (_WIDTH_MM + _SLACK_MM) * 100 or height > (_HEIGHT_MM + _SLACK_MM) * 100:
             raise DocumentError("A row or column with asked cells is too large.")
-        tile = _Tile(
+        tile = Tile(
             sheet.Name,
             columns[0],
             rows[0],
@@ -197,14 +238,15 @@ class SheetPrinter:
             sheet.removeAllManualPageBreaks()
             sheet.setPrintTitleColumns(False)
             sheet.setPrintTitleRows(False)
-            sheet.setPrintAreas(tuple(_range_of(sheet, tile) for tile in own))
+            sheet.setPrintAreas(tuple(range_of(sheet, tile) for tile in own))
             for tile in own:
+                keep_heights(sheet, tile)
                 self._anchor(sheet, tile)
             if not own:
                 sheet.IsVisible = False
         self._order = {tile: page for page, tile in enumerate(order)}
 
-    def _anchor(self, sheet: Any, tile: _Tile) -> None:  # noqa: ANN401 - UNO has no types
+    def _anchor(self, sheet: Any, tile: Tile) -> None:  # noqa: ANN401 - UNO has no types
         """Draw a speck on a tile, because empty pages are not printed."""
         shape = self._document.createInstance("com.sun.star.drawing.RectangleShape")
         sheet.DrawPage.add(shape)
@@ -221,67 +263,19 @@ class SheetPrinter:
         printed = render_pages(self._path)
         return [printed[self._order[tile]] for tile in self._tiles]
 
-    def _drawn(self, items: list[Item]) -> list[str]:
-        """Return the text that is drawn in the box of each item."""
+    def _drawn(self, boxes: list[Box]) -> list[dict[str, Any]]:
+        """Return what each box shows in the last print."""
         if self._path is None:
             return []
-        texts = []
-        with pypdfium2.PdfDocument(self._path) as pdf:
-            for item in items:
-                page = pdf[self._order[self._tiles[item.boxes[0].page]]]
-                height = page.get_height()
-                box = item.boxes[0]
-                texts.append(
-                    page.get_textpage().get_text_bounded(
-                        left=points_of(box.left),
-                        bottom=height - points_of(box.bottom),
-                        right=points_of(box.right),
-                        top=height - points_of(box.top),
-                    )
-                )
-        return texts
+        texts = read_boxes(self._path, [(self._order[self._tiles[box.page]], box) for box in boxes])
+        colors = [background_of(self._pages[box.page], box) for box in boxes]
+        return [
+            {"drawn": text, "background": color} for text, color in zip(texts, colors, strict=True)
+        ]
 
 
+_NOTHING = '"";"";"";""'
+"""A number format that shows no number and no text."""
+_LOCALE = uno.getClass("com.sun.star.lang.Locale")
 _CONTENTS = 1 | 2 | 4 | 16
 """Source: com.sun.star.sheet.CellFlags: VALUE, DATETIME, STRING, FORMULA."""
-
-
-def _cut(position_of: Callable[[int], int], line: int, size_mm: float) -> tuple[int, int]:
-    """Return the first and last row or column of the tile that a row or column belongs to.
-
-    Tile number n has those that begin at n times its size or later, and before the next tile.
-    """
-    size = size_mm * 100
-    number = int(position_of(line) // size)
-    return (
-        _first_from(position_of, number * size, line),
-        _first_from(position_of, (number + 1) * size, line + _MOST_LINES) - 1,
-    )
-
-
-def _first_from(position_of: Callable[[int], int], offset: float, last: int) -> int:
-    """Return the first row or column up to the last that begins at an offset or later."""
-    low, high = 0, last
-    while low < high:
-        middle = (low + high) // 2
-        if position_of(middle) >= offset:
-            high = middle
-        else:
-            low = middle + 1
-    return low
-
-
-def _cell_at(sheet: Any, position: Any) -> tuple[int, int]:  # noqa: ANN401 - UNO has no types
-    """Return column and row of the cell at a position."""
-    columns, rows = sheet.Columns.Count - 1, sheet.Rows.Count - 1
-    column = _first_from(
-        lambda at: sheet.getCellByPosition(at, 0).Position.X, position.X + 1, columns
-    )
-    row = _first_from(lambda at: sheet.getCellByPosition(0, at).Position.Y, position.Y + 1, rows)
-    return max(0, column - 1), max(0, row - 1)
-
-
-def _range_of(sheet: Any, tile: _Tile) -> Any:  # noqa: ANN401 - UNO has no types
-    return sheet.getCellRangeByPosition(
-        tile.first_column, tile.first_row, tile.last_column, tile.last_row
-    ).RangeAddress

@@ -27,11 +27,17 @@ if TYPE_CHECKING:
     from images.renderer.program.office import Office
 
 MAX_SLIDES = 200
+MAX_CELLS = 2_000
 _UnknownProperty = uno.getClass("com.sun.star.beans.UnknownPropertyException")
 _PDF = "impress_pdf_Export"
 _DOCUMENT = "com.sun.star.presentation.PresentationDocument"
 _NOTES = "com.sun.star.presentation.NotesShape"
 _GROUP = "com.sun.star.drawing.GroupShape"
+_TABLE = "com.sun.star.drawing.TableShape"
+_NO_NUMBER = 5
+_CHARACTER = 6
+_BULLETS = frozenset({_CHARACTER, 8})
+"""A character or a picture. Source: com.sun.star.style.NumberingType."""
 _RUN = ("CharBackColor", "CharEscapement", "CharKerning")
 
 
@@ -65,12 +71,14 @@ def view_slides(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
     for number, page in enumerate(pages):
         if page.Visible:
             printed[number] = len(printed)
-    path = office.export(document, _PDF)
-    before = render_pages(path) if request["pages"] or request["shown"] else []
 
     def render() -> list[Image]:
         return render_pages(office.export(document, _PDF))
 
+    # LibreOffice does not export a presentation whose slides are all hidden.
+    is_drawn = bool(printed) and bool(request["pages"] or request["shown"])
+    path = office.export(document, _PDF) if is_drawn else None
+    before = render_pages(path) if path is not None else []
     texts, others = split_items(request["shown"])
     view["shown"] = merge_rows(
         request["shown"],
@@ -131,14 +139,39 @@ def _shape(shape: Any, number: int) -> dict[str, Any]:  # noqa: ANN401 - UNO has
 
 
 def _paragraphs(shape: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - UNO has no types
-    if not hasattr(shape, "createEnumeration") or shape.ShapeType == _GROUP:
+    if shape.ShapeType == _GROUP or _property(shape, "IsEmptyPresentationObject", False):
         return []
-    if _property(shape, "IsEmptyPresentationObject", False):
-        return []
+    texts = _cells(shape.Model) if shape.ShapeType == _TABLE else [shape]
     return [
-        {**read_paragraph(part, _RUN), "level": max(0, _property(part, "NumberingLevel", 0) or 0)}
-        for part in paragraphs_of(shape)
+        {**read_paragraph(part, _RUN), **_listing(part)}
+        for text in texts
+        if hasattr(text, "createEnumeration")
+        for part in paragraphs_of(text)
     ]
+
+
+def _cells(table: Any) -> list[Any]:  # noqa: ANN401 - UNO has no types
+    """Return the cells of a table, up to `MAX_CELLS`, without those that others cover."""
+    places = [(row, column) for row in range(table.RowCount) for column in range(table.ColumnCount)]
+    cells = [table.getCellByPosition(column, row) for row, column in places[:MAX_CELLS]]
+    # LibreOffice 7.3 lists a cell's paragraphs only after its text has been read.
+    return [cell for cell in cells if not cell.isMerged() and isinstance(cell.String, str)]
+
+
+def _listing(paragraph: Any) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
+    """Return a paragraph's level, and its kind of bullet or number."""
+    level = _property(paragraph, "NumberingLevel", -1)
+    level = -1 if level is None else level
+    rules = _property(paragraph, "NumberingRules", None)
+    kind = _NO_NUMBER
+    # A level of -1 is a paragraph in no list.
+    if rules is not None and 0 <= level < rules.Count:
+        values = {row.Name: row.Value for row in rules.getByIndex(level)}
+        kind = values["NumberingType"]
+        if kind == _CHARACTER and not values["BulletChar"].strip():
+            kind = _NO_NUMBER
+    listing = "" if kind == _NO_NUMBER else "bullet" if kind in _BULLETS else "number"
+    return {"level": max(0, level), "list": listing}
 
 
 def _fill(shape: Any) -> str | None:  # noqa: ANN401 - UNO has no types
@@ -154,9 +187,11 @@ def _property(thing: Any, name: str, default: Any) -> Any:  # noqa: ANN401 - UNO
 
 
 def _decide_texts(
-    path: Path, texts: list[dict[str, Any]], printed: dict[int, int]
+    path: Path | None, texts: list[dict[str, Any]], printed: dict[int, int]
 ) -> list[dict[str, Any]]:
     """Return the rows of texts; what is on hidden slides is not seen."""
+    if path is None:
+        return [undecided("all slides are hidden") for _ in texts]
     on_pages = [{**asked, "page": printed.get(asked["page"])} for asked in texts]
     hidden = [
         asked["page"] is not None and page["page"] is None

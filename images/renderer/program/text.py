@@ -2,40 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from images.renderer.program.drawn_text import DrawnTexts
 from images.renderer.program.errors import DocumentError
-from images.renderer.program.formatting import color, paragraphs_of, read_paragraph
-from images.renderer.program.pages import Reply, encode_png, render_pages
-from images.renderer.program.visibility import (
-    Item,
-    decide_mixed,
-    merge_rows,
-    split_items,
-    undecided,
+from images.renderer.program.marks import (
+    all_letters,
+    find_passages,
+    is_transparent,
+    locate,
+    mark,
+    unused_colors,
 )
+from images.renderer.program.pages import Reply, encode_png, render_pages
+from images.renderer.program.text_parts import read_page_styles, read_parts, read_pictures
+from images.renderer.program.visibility import MIN_SHARE, Item, decide_mixed, undecided
 
 if TYPE_CHECKING:
-    from PIL.Image import Image
+    from pathlib import Path
 
+    from images.renderer.program.letters import Letter
+    from images.renderer.program.marks import Passage
     from images.renderer.program.office import Office
+    from images.renderer.program.text_parts import Parts
 
-MAX_PARAGRAPHS = 3000
-MAX_TABLE_CELLS = 300
-"""Cells of a table whose formatting is read; larger tables have texts only."""
 _PDF = "writer_pdf_Export"
 _DOCUMENT = "com.sun.star.text.TextDocument"
-_TABLE = "com.sun.star.text.TextTable"
-_RUN = ("CharBackColor", "CharEscapement", "CharKerning", "HyperLinkURL")
-_PARAGRAPH = ("BreakType", "NumberingIsNumber", "PageDescName", "ParaBackColor", "ParaStyleName")
-_BREAKS_BEFORE = {"PAGE_BEFORE", "PAGE_BOTH"}
-_BREAKS_AFTER = {"PAGE_AFTER", "PAGE_BOTH"}
+_TEXTS = ("text", "part")
 _TRANSPARENT = 100
+_UNDRAWN = "too few of its letters are drawn, or they are transparent"
 
 
 def view_text(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
-    """Return the view of a text document.
+    """Return the view of a text document, with its tracked changes accepted.
 
     Args:
         office: the running LibreOffice.
@@ -48,110 +48,109 @@ def view_text(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
     document = office.open(data, request["suffix"])
     if not document.supportsService(_DOCUMENT):
         raise DocumentError("LibreOffice does not open it as a text document.")
-    paragraphs: list[dict[str, Any]] = []
-    tables: list[dict[str, Any]] = []
-    for part in paragraphs_of(document.Text):
-        if part.supportsService(_TABLE):
-            tables.append(_table(part, paragraphs))
-        else:
-            paragraphs.append(_paragraph(part, ""))
-        if len(paragraphs) > MAX_PARAGRAPHS:
-            raise DocumentError(f"It has more than {MAX_PARAGRAPHS} paragraphs.")
+    if document.Redlines.createEnumeration().hasMoreElements():
+        office.dispatch(document, ".uno:AcceptAllTrackedChanges")
+    parts = read_parts(document)
     view = {
         "kind": "text",
-        "paragraphs": paragraphs,
-        "tables": tables,
-        "page_styles": _page_styles(document),
-        "pictures": _pictures(document),
+        "paragraphs": parts.paragraphs,
+        "tables": parts.tables,
+        "page_styles": read_page_styles(document),
+        "pictures": read_pictures(document),
         "page_count": document.CurrentController.PageCount,
+        "shown": [],
     }
+    asked = request["shown"]
+    if not asked and not request["pages"]:
+        return Reply(view)
     path = office.export(document, _PDF)
-    before = render_pages(path) if request["pages"] or request["shown"] else []
-
-    def render() -> list[Image]:
-        return render_pages(office.export(document, _PDF))
-
-    texts, others = split_items(request["shown"])
-    view["shown"] = merge_rows(
-        request["shown"],
-        DrawnTexts(path).decide(texts) if texts else [],
-        decide_mixed([_item(document, asked) for asked in others], before, render),
-    )
-    return Reply(view, [encode_png(page) for page in before] if request["pages"] else [])
+    printed = _Printed(office, document, parts, path.rename(path.with_name("first")))
+    pages = [encode_png(page) for page in render_pages(printed.path)] if request["pages"] else []
+    view["shown"] = printed.decide(asked)
+    return Reply(view, pages)
 
 
-def _paragraph(paragraph: Any, place: str) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
-    values = dict(zip(_PARAGRAPH, paragraph.getPropertyValues(_PARAGRAPH), strict=True))
-    return {
-        **read_paragraph(paragraph, _RUN),
-        "place": place,
-        "style": values["ParaStyleName"],
-        "background": color(values["ParaBackColor"]),
-        "list_label": paragraph.ListLabelString if values["NumberingIsNumber"] else "",
-        "is_page_break_before": values["BreakType"].value in _BREAKS_BEFORE
-        or bool(values["PageDescName"]),
-        "is_page_break_after": values["BreakType"].value in _BREAKS_AFTER,
-    }
+@dataclass(frozen=True)
+class _Printed:
+    """An open document and its first print."""
 
+    office: Office
+    document: Any
+    parts: Parts
+    path: Path
 
-def _table(table: Any, paragraphs: list[dict[str, Any]]) -> dict[str, Any]:  # noqa: ANN401
-    names = table.CellNames
-    if len(names) <= MAX_TABLE_CELLS:
-        for name in names:
-            paragraphs += [
-                _paragraph(part, f"{table.Name}.{name}")
-                for part in paragraphs_of(table.getCellByName(name))
-                if not part.supportsService(_TABLE)
-            ]
-    cells = [{"name": name, "text": table.getCellByName(name).String} for name in names]
-    return {
-        "name": table.Name,
-        "rows": table.Rows.Count,
-        "columns": table.Columns.Count,
-        "cells": cells,
-    }
+    def decide(self, asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return the rows of items; pictures first, because deciding texts changes their colours."""
+        pictures = [_picture(self.document, row) for row in asked if row["kind"] not in _TEXTS]
+        pages = render_pages(self.path) if pictures else []
+        others = iter(decide_mixed(pictures, pages, lambda: render_pages(self._print())))
+        texts = iter(self._decide_texts([row for row in asked if row["kind"] in _TEXTS]))
+        return [next(texts) if row["kind"] in _TEXTS else next(others) for row in asked]
 
+    def _print(self) -> Path:
+        return self.office.export(self.document, _PDF)
 
-def _page_styles(document: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - UNO has no types
-    styles = document.StyleFamilies.getByName("PageStyles")
-    used = [styles.getByIndex(number) for number in range(styles.Count)]
-    return [_page_style(style) for style in used if style.isInUse()]
+    def _decide_texts(self, asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        found = [find_passages(self.parts, row) for row in asked]
+        rows = [
+            {} if passages else self._search(row)
+            for row, passages in zip(asked, found, strict=True)
+        ]
+        letters = all_letters(DrawnTexts(self.path)) if any(found) else []
+        colors = unused_colors(letters)
+        for group in _disjoint(found):
+            passages = [passage for number in group for passage in found[number]]
+            marked = mark(self.parts, passages, colors)
+            drawn = locate(letters, self._print(), marked)
+            decided = self._decide_passages({row: drawn.get(row, []) for row in passages})
+            for number in group:
+                rows[number] = _summary({row: decided[row] for row in found[number]})
+        return rows
 
-
-def _page_style(style: Any) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
-    return {
-        "name": style.DisplayName,
-        "width_mm": style.Width / 100,
-        "height_mm": style.Height / 100,
-        "is_landscape": bool(style.IsLandscape),
-        "background": color(style.BackColor),
-        "columns": max(1, style.TextColumns.ColumnCount),
-        "header": style.HeaderText.String if style.HeaderIsOn else "",
-        "footer": style.FooterText.String if style.FooterIsOn else "",
-        **{
-            f"{side.lower()}_margin_mm": style.getPropertyValue(f"{side}Margin") / 100
-            for side in ("Left", "Right", "Top", "Bottom")
-        },
-    }
-
-
-def _pictures(document: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - UNO has no types
-    objects = document.GraphicObjects
-    pictures = [objects.getByIndex(number) for number in range(objects.Count)]
-    return [
-        {
-            "number": number,
-            "name": picture.Name,
-            "description": picture.Description or picture.Title,
-            "width_mm": picture.Size.Width / 100,
-            "height_mm": picture.Size.Height / 100,
-            "anchor": picture.AnchorType.value.lower(),
+    def _decide_passages(self, drawn: dict[Passage, list[Letter]]) -> dict[Passage, dict[str, Any]]:
+        whole = {
+            passage: letters
+            for passage, letters in drawn.items()
+            if not is_transparent(self.parts, passage)
+            if letters and len(letters) >= MIN_SHARE * len("".join(passage.text.split()))
         }
-        for number, picture in enumerate(pictures)
-    ]
+        texts = [(passage.text, letters) for passage, letters in whole.items()]
+        rows = zip(whole, DrawnTexts(self.path).decide_letters(texts), strict=True)
+        return {passage: undecided(_UNDRAWN) for passage in drawn} | dict(rows)
+
+    def _search(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Return the row of a text that is in no paragraph of the view, such as one in a frame."""
+        if asked["kind"] == "part":
+            return undecided("the document has no such text", is_found=False)
+        return DrawnTexts(self.path).decide([asked])[0]
 
 
-def _item(document: Any, asked: dict[str, Any]) -> Item | dict[str, Any]:  # noqa: ANN401
+def _disjoint(found: list[list[Passage]]) -> list[list[int]]:
+    """Return the numbers of items in groups that have no paragraph in common."""
+    groups: list[tuple[list[int], set[int]]] = []
+    for number, passages in enumerate(found):
+        wanted = {passage.paragraph for passage in passages}
+        if not wanted:
+            continue
+        for numbers, taken in groups:
+            if not wanted & taken:
+                numbers.append(number)
+                taken.update(wanted)
+                break
+        else:
+            groups.append(([number], wanted))
+    return [numbers for numbers, _ in groups]
+
+
+def _summary(decided: dict[Passage, dict[str, Any]]) -> dict[str, Any]:
+    """Return the row of an item from those of its passages."""
+    unseen = {passage.paragraph for passage, row in decided.items() if not row["is_shown"]}
+    best = max(decided.values(), key=lambda row: bool(row["is_shown"]))
+    every = {passage.paragraph for passage in decided}
+    return {**best, "paragraphs": sorted(every - unseen)}
+
+
+def _picture(document: Any, asked: dict[str, Any]) -> Item | dict[str, Any]:  # noqa: ANN401
     """Return a picture, which is removed by making it transparent, so that nothing else moves."""
     if asked["kind"] != "object":
         raise DocumentError(f"Items of kind {asked['kind']!r} are not in text documents.")

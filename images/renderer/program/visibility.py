@@ -87,7 +87,8 @@ def decide_items(
             if box and item.ink and not reason:
                 ink = item.ink(box, change.contrast)
                 reason = _TOO_LITTLE if change.pixels < MIN_SHARE * ink else ""
-            rows[number] = _row(change, box, reason, item.drawn)
+            places = [_place(found, where) for found, where in changes if item.boxes]
+            rows[number] = {**_row(change, box, reason, item.drawn), "places": places}
         before = after
     return rows
 
@@ -168,4 +169,16 @@ def _row(change: Change, box: Box | None, reason: str, drawn: str = "") -> dict[
         "contrast": change.contrast,
         "page": None if box is None else box.page,
         "drawn": drawn,
+        "places": [],
+    }
+
+
+def _place(change: Change, box: Box) -> dict[str, Any]:
+    return {
+        "page": box.page,
+        "left_mm": round(box.left, 2),
+        "top_mm": round(box.top, 2),
+        "width_mm": round(box.right - box.left, 2),
+        "height_mm": round(box.bottom - box.top, 2),
+        "is_seen": change.contrast >= CONTRAST,
     }

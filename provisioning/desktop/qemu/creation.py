@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from foundation.clock import SYSTEM_CLOCK
 from foundation.ids import new_machine_id
-from foundation.process import run
 from images.desktop.recipe import DISK
 from images.manifest import read_manifest
 from provisioning.desktop.probed import AGENT_HOME, AGENT_USER
+from provisioning.desktop.qemu.host import run_qemu_img
 from provisioning.desktop.qemu.identity import new_mac, new_port
 from provisioning.desktop.qemu.machine import DesktopVm
 from provisioning.desktop.qemu.record import QemuRecord
@@ -51,6 +51,7 @@ def create_desktop(
     Raises:
         MachineBusyError: another process uses a machine with its id.
         ToolError: the overlay could not be created.
+        RequirementError: the hypervisor container is not running.
     """
     disk = image.file(DISK)
     record = _describe(settings, image, accelerator, stamp).model_copy(
@@ -78,6 +79,7 @@ def create_fork(
     Raises:
         MachineBusyError: another process uses a machine with its id.
         ToolError: the overlay could not be created.
+        RequirementError: the hypervisor container is not running.
     """
     record = _describe(settings, image, accelerator, template.record.stamp).model_copy(
         update={"template": template.path, "is_fork": True}
@@ -97,7 +99,7 @@ def _create(
     folder = claim.folder
     try:
         overlay = folder.path / "disk.qcow2"
-        make_overlay(backing, overlay)
+        make_overlay(settings, backing, overlay)
         folder.write(record)
     except BaseException:
         folder.remove()
@@ -106,16 +108,15 @@ def _create(
     return MachineHandle(DesktopVm(settings, hypervisor, folder, record, image), claim)
 
 
-def make_overlay(backing: Path, overlay: Path) -> None:
+def make_overlay(settings: Settings, backing: Path, overlay: Path) -> None:
     """Create an empty qcow2 overlay on top of an image.
 
     Raises:
-        ToolError: qemu-img is missing or failed.
+        ToolError: qemu-img failed.
+        RequirementError: the hypervisor container is not running.
     """
-    argv = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", "qcow2"]
-    run([*argv, "-b", str(backing), str(overlay)], timeout_s=60).require(
-        "Check the free space of the state folder with `mesocosm doctor`."
-    )
+    files = ("-F", "qcow2", "-b", str(backing), str(overlay))
+    run_qemu_img(settings, "create", "-q", "-f", "qcow2", *files, timeout_s=60)
 
 
 def _describe(settings: Settings, image: Image, accelerator: Accelerator, stamp: str) -> QemuRecord:

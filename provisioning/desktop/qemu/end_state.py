@@ -11,9 +11,10 @@ import os
 import shutil
 from typing import TYPE_CHECKING, Protocol
 
-from foundation.errors import MachineStartError, MesocosmError, SnapshotError
+from foundation.errors import MachineStartError, MesocosmError, SnapshotError, ToolError
 from foundation.ids import new_machine_id
 from foundation.process import run
+from provisioning.desktop.qemu.host import run_qemu_img
 from provisioning.desktop.qemu.identity import new_port
 from provisioning.desktop.qemu.migration import full_snapshots
 from provisioning.desktop.qemu.rewind_base import DEVICES_AT_READY
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _BASE = "base.qcow2"
+_COPY = "kept.qcow2"
 _COPY_TIMEOUT_S = 300.0
 _DISK_TIMEOUT_S = 60.0
 
@@ -52,10 +54,11 @@ class LinkedVm(SavedVm, Protocol):
         ...
 
 
-def keep_desktop(vm: SavedVm, record: QemuRecord, folder: Path) -> None:
+def keep_desktop(settings: Settings, vm: SavedVm, record: QemuRecord, folder: Path) -> None:
     """Keep the state of a running desktop; its guest is paused meanwhile.
 
     Args:
+        settings: location of the hypervisor.
         vm: the desktop.
         record: its record.
         folder: an empty folder.
@@ -63,25 +66,21 @@ def keep_desktop(vm: SavedVm, record: QemuRecord, folder: Path) -> None:
     Raises:
         SnapshotError: QEMU could not save the state, or the disk could not be copied.
         MachineError: QEMU is gone.
+        ToolError: the copy of the disk could not be changed or moved.
     """
-    hypervisor, name = vm.hypervisor, vm.info.machine_id
-    with full_snapshots(hypervisor, name):
-        _monitor(hypervisor, name, f"savevm {END}")
+    copy = vm.folder.path / _COPY  # where the hypervisor's programs find it
     try:
-        hypervisor.qmp(name, "stop")  # also flushes QEMU's disk caches
-        try:
-            _copy(vm.spec.disk, folder / DISK)
-        finally:
-            hypervisor.resume(name)
-    except MesocosmError as exc:
-        raise SnapshotError(f"The disk of {name} could not be kept.", str(exc)) from exc
+        _copy_with_state(vm, copy)
+        others = [path.stem for path in (vm.folder.path / "snapshots").glob("*.json")]
+        for other in [*others, *([DEVICES_AT_READY] if record.template is None else [])]:
+            _forget_snapshot(settings, copy, other)
+        if record.template is not None:
+            _link(record.template / DISK, folder / _BASE)
+            rebase = ("rebase", "-u", "-F", "qcow2", "-b", _BASE, str(copy))
+            run_qemu_img(settings, *rebase, timeout_s=_DISK_TIMEOUT_S)
+        _move(copy, folder / DISK)
     finally:
-        _monitor(hypervisor, name, f"delvm {END}")
-    if record.template is not None:
-        _link_base(record.template / DISK, folder)
-    others = [path.stem for path in (vm.folder.path / "snapshots").glob("*.json")]
-    for other in [*others, *([DEVICES_AT_READY] if record.template is None else [])]:
-        _forget_snapshot(folder / DISK, other)
+        copy.unlink(missing_ok=True)
     kept = {"template": None, "is_fork": False, "backing": stamp_of_file(vm.backing)}
     MachineFolder(folder).write(record.model_copy(update=kept))
 
@@ -150,21 +149,32 @@ def start_copy(vm: LinkedVm) -> None:
     vm.folder.mark(MachineState.LEASED)
 
 
-def _link_base(disk: Path, folder: Path) -> None:
-    """Link a template's disk into the folder of the copy that it backs."""
-    _link(disk, folder / _BASE)
-    argv = ["qemu-img", "rebase", "-u", "-F", "qcow2", "-b", _BASE, str(folder / DISK)]
-    run(argv, timeout_s=_DISK_TIMEOUT_S).require()
+def _copy_with_state(vm: SavedVm, copy: Path) -> None:
+    """Copy a running desktop's disk, with its present state as a snapshot."""
+    hypervisor, name = vm.hypervisor, vm.info.machine_id
+    with full_snapshots(hypervisor, name):
+        _monitor(hypervisor, name, f"savevm {END}")
+    try:
+        hypervisor.qmp(name, "stop")  # also flushes QEMU's disk caches
+        try:
+            _copy(vm.spec.disk, copy)
+        finally:
+            hypervisor.resume(name)
+    except MesocosmError as exc:
+        raise SnapshotError(f"The disk of {name} could not be kept.", str(exc)) from exc
+    finally:
+        _monitor(hypervisor, name, f"delvm {END}")
 
 
-def _forget_snapshot(disk: Path, name: str) -> None:
+def _forget_snapshot(settings: Settings, disk: Path, name: str) -> None:
     """Remove another snapshot from a copy, and release its space to the host."""
     options = "driver=qcow2,discard=unmap,pass-discard-snapshot=on,file.driver=file"
     options += f",file.discard=unmap,file.filename={str(disk).replace(',', ',,')}"
-    argv = ["qemu-img", "snapshot", "--image-opts", "-d", name, options]
-    result = run(argv, timeout_s=_DISK_TIMEOUT_S)
-    if result.exit_code != 0:  # the copy is then larger than necessary
-        _LOG.debug("the snapshot %s could not be removed from %s: %s", name, disk, result.stderr)
+    delete = ("snapshot", "--image-opts", "-d", name, options)
+    try:
+        run_qemu_img(settings, *delete, timeout_s=_DISK_TIMEOUT_S)
+    except ToolError as exc:  # the copy is then larger than necessary
+        _LOG.debug("the snapshot %s could not be removed from %s: %s", name, disk, exc.details)
 
 
 def _link(source: Path, target: Path) -> None:
@@ -172,6 +182,13 @@ def _link(source: Path, target: Path) -> None:
         os.link(source, target)
     except OSError:  # another file system
         shutil.copyfile(source, target)
+
+
+def _move(source: Path, target: Path) -> None:
+    try:
+        source.rename(target)
+    except OSError:  # another file system
+        _copy(source, target)
 
 
 def _copy(source: Path, target: Path) -> None:

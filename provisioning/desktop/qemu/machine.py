@@ -333,7 +333,7 @@ class DesktopVm(ProbedDesktop):
 
     def keep_state(self, folder: Path) -> None:
         """Keep its current state, RAM and disk, in a folder; see `keep_desktop`."""
-        keep_desktop(self, self._vm, folder)
+        keep_desktop(self._settings, self, self._vm, folder)
 
     def _require_backing(self) -> None:
         """Check that the backing disk is unchanged.

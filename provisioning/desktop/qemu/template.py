@@ -18,6 +18,7 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
@@ -28,6 +29,7 @@ from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import MesocosmError, SnapshotError
 from foundation.files import FileLock, locked, write_atomic
 from foundation.process import run
+from provisioning.desktop.qemu.host import run_qemu_img
 from provisioning.desktop.qemu.identity import new_port
 from provisioning.desktop.qemu.migration import (
     StreamChecksum,
@@ -42,6 +44,7 @@ from provisioning.protocols import READY
 from provisioning.reset.saved_state import SavedState, picture_path
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from foundation.settings import Settings
@@ -224,7 +227,7 @@ def make_template(settings: Settings, vm: SavedVm, stamp: str) -> Template:
         remove_templates(settings, image=vm.info.image)
         build.mkdir()
         try:
-            record = _make(vm, build, stamp)
+            record = _make(settings, vm, build, stamp)
             write_atomic(build / RECORD, record.model_dump_json(indent=1))
             path = folder / stamp[:_STAMP_DIGITS]
             build.rename(path)
@@ -234,7 +237,7 @@ def make_template(settings: Settings, vm: SavedVm, stamp: str) -> Template:
     return Template(path, record)
 
 
-def _make(vm: SavedVm, folder: Path, stamp: str) -> TemplateRecord:
+def _make(settings: Settings, vm: SavedVm, folder: Path, stamp: str) -> TemplateRecord:
     _log.info("creating the template %s from %s", folder, vm.info.machine_id)
     start_s = SYSTEM_CLOCK.monotonic_s()
     hypervisor, name = vm.hypervisor, vm.info.machine_id
@@ -275,8 +278,10 @@ def _make(vm: SavedVm, folder: Path, stamp: str) -> TemplateRecord:
             os.utime(base, ns=(made_ns, made_ns))
     backing = vm.backing
     # Keep only what the desktop wrote, without the RAM that was saved in the disk.
-    argv = ["qemu-img", "convert", "-q", "-O", "qcow2", "-F", "qcow2", "-B", str(backing)]
-    _run([*argv, str(saved), str(frozen)])
+    files = ("-F", "qcow2", "-B", str(backing), str(saved), str(frozen))
+    with _clear_errors():
+        convert = ("convert", "-q", "-O", "qcow2", *files)
+        run_qemu_img(settings, *convert, timeout_s=_COPY_TIMEOUT_S)
     frozen.replace(saved)
     for left in ("serial.log", "probe.sock", "streams.sock", "input.sock", "vnc.sock"):
         (folder / left).unlink(missing_ok=True)
@@ -303,13 +308,16 @@ def _link(source: Path, target: Path) -> None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    _run(["cp", "--sparse=always", "--reflink=auto", str(source), str(target)])
-
-
-def _run(argv: list[str]) -> None:
-    try:
+    argv = ["cp", "--sparse=always", "--reflink=auto", str(source), str(target)]
+    with _clear_errors():
         run(argv, timeout_s=_COPY_TIMEOUT_S).require(
             "Check the free space of the state folder with `mesocosm doctor`."
         )
+
+
+@contextmanager
+def _clear_errors() -> Iterator[None]:
+    try:
+        yield
     except MesocosmError as exc:
         raise SnapshotError("The template's disk could not be written.", str(exc)) from exc

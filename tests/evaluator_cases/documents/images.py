@@ -123,7 +123,6 @@ _PAIR: dict[str, Any] = {
 }
 _SMALL_DOG = file_builders.scaled(DOG, 160, 120)
 _BOTH = np.hstack([CAT, _SMALL_DOG])
-_WIDE = file_builders.noise(3, (240, 120))
 _CLOCK = np.rot90(CAT, -1)
 
 TABLES = (
@@ -133,19 +132,9 @@ TABLES = (
         (
             positive("PNG", _file(CAT), **_SIZE),
             positive("JPEG", _file(CAT, "JPEG"), **_SIZE),
-            positive(
-                "rotated by EXIF",
-                _file(
-                    _CLOCK,
-                    "JPEG",
-                    exif=b"Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x08\0\0\0\0\0\0",
-                ),
-                **_SIZE,
-            ),
             positive("one px", _file(CAT[:1, :1]), path=PATH, width=1, height=1),
             negative("different size", _file(file_builders.scaled(CAT, 10, 10)), **_SIZE),
             near_miss("one px wider", _file(file_builders.scaled(CAT, 161, 120)), **_SIZE),
-            near_miss("one px lower", _file(file_builders.scaled(CAT, 160, 119)), **_SIZE),
             near_miss("rotated", _file(_CLOCK), **_SIZE),
             *picture_cases(png(CAT), _SIZE),
             *image_ways.size_cases(_SIZE),
@@ -185,14 +174,9 @@ TABLES = (
             ),
             negative("different picture", _file(DOG), **_SAME),
             near_miss("brighter", _file(bright(CAT, 16)), **_SAME),
-            near_miss("mirrored", _file(CAT[:, ::-1]), **_SAME),
-            near_miss("inverted", _file(255 - CAT), **_SAME),
             near_miss("stretched", _file(file_builders.scaled(CAT, 170, 120)), **_SAME),
-            near_miss("squeezed", _file(file_builders.scaled(CAT, 150, 120)), **_SAME),
             near_miss("without colours", _file(grey(CAT)), **_SAME),
-            near_miss("channels swapped", _file(CAT[:, :, ::-1]), **_SAME),
             near_miss("partly painted over", _file(np.vstack([CAT[:80], FLAT[80:]])), **_SAME),
-            near_miss("single grey instead of the picture", _file(FLAT), **_SAME),
             *original_cases(CAT, _SAME),
             *picture_cases(png(CAT), _SAME),
             *image_ways.same_cases(_SAME),
@@ -206,19 +190,14 @@ TABLES = (
             positive("brighter", _file(bright(CAT, 20)), **_BRIGHT),
             positive("darker", _file(bright(CAT, -20)), **_DARK),
             positive("by 3 of 255", _file(bright(_MIDDLE, 3)), **_BRIGHT | _OF_MIDDLE),
-            positive("slightly darker JPEG", _file(bright(CAT, -5), "JPEG"), **_DARK),
             positive(
                 "original from a file", beside(bright(CAT, 20)), **{**_BRIGHT, "original": SOURCE}
             ),
             negative("unchanged", _file(CAT), **_BRIGHT),
             negative("unchanged instead of darker", _file(CAT), **_DARK),
             near_miss("darker instead of brighter", _file(bright(CAT, -20)), **_BRIGHT),
-            near_miss("brighter instead of darker", _file(bright(CAT, 20)), **_DARK),
             near_miss("by 2 of 255", _file(bright(CAT, 2)), **_BRIGHT),
             near_miss("different brighter picture", _file(bright(DOG, 40)), **_BRIGHT),
-            near_miss("white picture", _file(np.full_like(CAT, 255)), **_BRIGHT),
-            near_miss("scaled", _file(file_builders.scaled(bright(CAT, 20), 80, 60)), **_BRIGHT),
-            near_miss("mirrored", _file(bright(CAT, 20)[:, ::-1]), **_BRIGHT),
             *original_cases(bright(CAT, 20), _BRIGHT),
             *picture_cases(png(bright(CAT, 20)), _BRIGHT),
             *image_ways.brightness_cases(_BRIGHT),
@@ -238,11 +217,9 @@ TABLES = (
             negative("unchanged", _file(CAT), **_MORE),
             negative("unchanged instead of less", _file(CAT), **_LESS),
             near_miss("less instead of more", _file(contrast(CAT, 0.7)), **_MORE),
-            near_miss("more instead of less", _file(contrast(CAT, 1.3)), **_LESS),
             near_miss("by 2 %", _file(contrast(CAT, 1.02)), **_MORE),
             near_miss("brighter", _file(bright(CAT, 20)), **_MORE),
             near_miss("different picture", _file(contrast(DOG, 1.8)), **_MORE),
-            near_miss("rotated by 180 degrees instead", _file(contrast(CAT, 1.3)[::-1]), **_MORE),
             *original_cases(contrast(CAT, 1.3), _MORE),
             *picture_cases(png(contrast(CAT, 1.3)), _MORE),
             *image_ways.contrast_cases(_MORE),
@@ -263,10 +240,6 @@ TABLES = (
                 "paler", _file(((CAT.astype(int) + grey(CAT)) // 2).astype(np.uint8)), **_SAME
             ),
             near_miss("different picture", _file(grey(DOG)), **_SAME),
-            near_miss("single grey", _file(FLAT), **_SAME),
-            near_miss(
-                "one corner in colour", _file(np.vstack([CAT[:12], grey(CAT)[12:]])), **_SAME
-            ),
             hostile(
                 "grey original",
                 _file(grey(CAT)),
@@ -297,14 +270,6 @@ TABLES = (
             near_miss("rotated by 180 degrees instead", _file(CAT[::-1, ::-1]), **_TURN),
             near_miss(
                 "mirrored instead of flipped", _file(CAT[:, ::-1]), **{**_TURN, "how": "flipped"}
-            ),
-            near_miss(
-                "flipped instead of mirrored", _file(CAT[::-1]), **{**_TURN, "how": "mirrored"}
-            ),
-            near_miss(
-                "rotated instead of mirrored",
-                _file(CAT[::-1, ::-1]),
-                **{**_TURN, "how": "mirrored"},
             ),
             near_miss("different picture", _file(np.rot90(DOG, -1)), **_TURN),
             near_miss(
@@ -339,14 +304,7 @@ TABLES = (
                 _file(file_builders.scaled(CAT, 157, 120)),
                 **{**_CROP, "left": 0, "top": 0, "width": 160, "height": 120},
             ),
-            near_miss(
-                "larger by 3 px in both directions",
-                _file(file_builders.scaled(_PART, 63, 53)),
-                **_CROP,
-            ),
-            near_miss("higher by 3 px", _file(CAT[20:73, 40:100]), **_CROP),
             near_miss("wider by 3 px", _file(CAT[20:70, 40:103]), **_CROP),
-            near_miss("part of a different picture", _file(DOG[20:70, 40:100]), **_CROP),
             near_miss(
                 "complete picture scaled down", _file(file_builders.scaled(CAT, 60, 50)), **_CROP
             ),
@@ -396,11 +354,6 @@ TABLES = (
                 },
             ),
             positive(
-                "different widths",
-                _file(np.hstack([CAT, _WIDE])),
-                **{**_PAIR, "second": file_builders.as_url(file_builders.encoded(_WIDE))},
-            ),
-            positive(
                 "originals from files",
                 lambda fixture: (
                     beside(_BOTH)(fixture),
@@ -424,12 +377,10 @@ TABLES = (
                 direction="vertical",
             ),
             near_miss("first picture twice", _file(np.hstack([CAT, CAT])), **_PAIR),
-            near_miss("second picture twice", _file(np.hstack([_SMALL_DOG, _SMALL_DOG])), **_PAIR),
             near_miss(
                 "additional third picture", _file(np.hstack([CAT, _SMALL_DOG, FLAT])), **_PAIR
             ),
             near_miss("stretched", _file(file_builders.scaled(_BOTH, 320, 90)), **_PAIR),
-            near_miss("squeezed", _file(file_builders.scaled(_BOTH, 270, 120)), **_PAIR),
             near_miss(
                 "stripe between the pictures",
                 _file(np.hstack([CAT, FLAT[:, :25], _SMALL_DOG[:, 25:]])),

@@ -4,116 +4,222 @@ from __future__ import annotations
 
 import io
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evaluators.documents import pdfs
-from evaluators.testing.case import CaseTable, State, empty, hostile, near_miss, negative, positive
-from evaluators.testing.machine import MachineFixture
-from tests.evaluator_cases import file_builders, pdf_layer_ways, pdf_paint_ways, pdf_ways
-from tests.evaluator_cases.document_cases import at, picture_cases
+from evaluators.loading.suite import BUILTIN
+from evaluators.testing.case import (
+    Case,
+    another_way,
+    empty,
+    forged,
+    hostile,
+    near_miss,
+    negative,
+    positive,
+)
+from tests.evaluator_cases.document_cases import at
+from tests.evaluator_cases.pdf_pages import (
+    OFF,
+    TICK,
+    draw,
+    form,
+    outlined,
+    page,
+    pages,
+    text_field,
+    tick_box,
+)
+from tests.evaluator_cases.slide_decks import table
+
+if TYPE_CHECKING:
+    from tests.evaluator_cases.document_cases import Make
 
 PATH = "~/Documents/a.pdf"
-
-
-@cache
-def _good() -> bytes:
-    return file_builders.pdf(
-        ["Invoice 7 of May", "Thank you"], title="Report", fields={"name": "Ann"}
-    )
-
-
-@cache
-def _locked() -> bytes:
-    import pypdf
-
-    writer = pypdf.PdfWriter(io.BytesIO(_good()))
-    writer.encrypt("secret", algorithm="RC4-128")
-    file = io.BytesIO()
-    writer.write(file)
-    return file.getvalue()
-
-
-def _pdf(*pages: str, title: str = "", **fields: str) -> State:
-    return at(PATH, lambda: file_builders.pdf(pages, title=title, fields=fields))
-
-
+_REGISTRATION = BUILTIN / "documents" / "data" / "registration.pdf"
+_GOOD = pages(draw("Invoice 7 of May"), draw("Thank you"), title="Report")
 _COUNT: dict[str, Any] = {"path": PATH, "count": 2}
+_SIZE: dict[str, Any] = {"path": PATH, "width_mm": 210, "height_mm": 297}
+_A4 = pages(draw("x"), box="0 0 595.28 841.89")
 _TEXT: dict[str, Any] = {"path": PATH, "text": "Invoice 7"}
 _FIELD: dict[str, Any] = {"path": PATH, "field": "name", "value": "Ann"}
+_ANN = form(text_field("name", "Ann"))
+_TICKED: dict[str, Any] = {"path": PATH, "field": "news", "checked": True}
+_TICK = form(tick_box("news", "Yes"))
+_OUTLINE: dict[str, Any] = {"path": PATH, "title": "Costs", "page": 2}
+_UTF_16 = "\\376\\377" + "".join(f"\\000{letter}" for letter in "Report")
+_OUTLINED = outlined("Aims", "Costs")
 _TITLE: dict[str, Any] = {"path": PATH, "title": "Report"}
-_LOCKED = "encrypted PDF"
+
+
+def _by_pypdf(**values: str) -> Make:
+    """Return a function that fills in the form of the suite with pypdf."""
+
+    @cache
+    def make() -> bytes:
+        import pypdf
+
+        writer = pypdf.PdfWriter(clone_from=io.BytesIO(_REGISTRATION.read_bytes()))
+        writer.update_page_form_field_values(writer.pages[0], values, auto_regenerate=False)
+        file = io.BytesIO()
+        writer.write(file)
+        return file.getvalue()
+
+    return make
+
+
+def _forged_text(name: str, content: str, **more: str) -> Case:
+    return forged(name, at(PATH, page(content, **more)), **_TEXT)
+
 
 TABLES = (
-    CaseTable(
+    table(
         pdfs.pdf_page_count_equals,
-        MachineFixture,
-        (
-            positive("two pages", at(PATH, _good), **_COUNT),
-            positive("one page", _pdf("x"), **{**_COUNT, "count": 1}),
-            negative("different page count", _pdf("x"), **_COUNT),
-            near_miss("three pages", _pdf("x", "y", "z"), **_COUNT),
-            hostile(_LOCKED, at(PATH, _locked), **_COUNT),
-            hostile("too many pages", _pdf(*["x"] * 501), **{**_COUNT, "count": 501}),
-            *picture_cases(_good, _COUNT),
-            *pdf_ways.count_cases(_COUNT),
+        _GOOD,
+        _COUNT,
+        positive("two pages", at(PATH, _GOOD), **_COUNT),
+        negative("one page", at(PATH, page(draw("x"))), **_COUNT),
+        near_miss("three pages", at(PATH, pages("", "", "")), **_COUNT),
+        hostile(
+            "more pages than are viewed", at(PATH, pages(*[""] * 61)), **{**_COUNT, "count": 61}
         ),
-        equivalent={"*flip a byte": "bytes of the page content are ignored"},
+        forged(
+            "page that is not listed", at(PATH, form(text_field("a", ""), "/Type /Page")), **_COUNT
+        ),
+        forged("text of two pages", at(PATH, page(draw("Page 2 of 2"))), **_COUNT),
+        another_way("pypdf", at(PATH, _by_pypdf(name="Ann")), **{**_COUNT, "count": 1}),
+        another_way("empty pages", at(PATH, pages("", "")), **_COUNT),
     ),
-    CaseTable(
+    table(
+        pdfs.pdf_page_size_equals,
+        _A4,
+        _SIZE,
+        positive("A4", at(PATH, _A4), **_SIZE),
+        negative("Letter", at(PATH, _GOOD), **_SIZE),
+        near_miss("turned", at(PATH, pages("", box="0 0 841.89 595.28")), **_SIZE),
+        near_miss("missing page", at(PATH, _A4), **_SIZE, page=2),
+        forged(
+            "cropped", at(PATH, pages("", box="0 0 595.28 841.89] /CropBox [0 0 300 300")), **_SIZE
+        ),
+        forged(
+            "turned by a rotation",
+            at(PATH, pages("", box="0 0 595.28 841.89] /Rotate 90 /X [")),
+            **_SIZE,
+        ),
+        another_way(
+            "rotated", at(PATH, pages("", box="0 0 841.89 595.28] /Rotate 90 /X [")), **_SIZE
+        ),
+        another_way("moved origin", at(PATH, pages("", box="100 100 695.28 941.89")), **_SIZE),
+    ),
+    table(
         pdfs.pdf_page_has_text,
-        MachineFixture,
-        (
-            positive("on the first page", at(PATH, _good), **_TEXT),
-            positive("on the second page", at(PATH, _good), path=PATH, text=" Thank\n you", page=2),
-            positive("one word", at(PATH, _good), path=PATH, text="May"),
-            negative("different text", _pdf("x"), **_TEXT),
-            near_miss("part of a word", _pdf("Invoice 77"), **_TEXT),
-            near_miss("only as part of a longer word", _pdf("xInvoice 7"), **_TEXT),
-            near_miss("different letter case", _pdf("invoice 7"), **_TEXT),
-            near_miss("different word order", _pdf("7 Invoice"), **_TEXT),
-            near_miss("on a different page", _pdf("x", "Invoice 7"), **_TEXT),
-            near_miss("missing page", at(PATH, _good), **_TEXT, page=3),
-            near_miss("only in the title", _pdf("x", title="Invoice 7"), **_TEXT),
-            empty("empty expected text", at(PATH, _good), **{**_TEXT, "text": " "}),
-            hostile(_LOCKED, at(PATH, _locked), **_TEXT),
-            *picture_cases(_good, _TEXT),
-            *pdf_ways.text_cases(_TEXT),
-            *pdf_paint_ways.cases(_TEXT),
-            *pdf_layer_ways.cases(_TEXT),
+        _GOOD,
+        _TEXT,
+        positive("on the first page", at(PATH, _GOOD), **_TEXT),
+        positive("on the second page", at(PATH, _GOOD), path=PATH, text=" Thank\n you", page=2),
+        negative("different text", at(PATH, page(draw("x"))), **_TEXT),
+        near_miss("part of a word", at(PATH, page(draw("Invoice 77"))), **_TEXT),
+        near_miss("different letter case", at(PATH, page(draw("invoice 7"))), **_TEXT),
+        near_miss("on a different page", at(PATH, pages("", draw("Invoice 7"))), **_TEXT),
+        near_miss("only in the title", at(PATH, pages("", title="Invoice 7")), **_TEXT),
+        empty("empty expected text", at(PATH, _GOOD), **{**_TEXT, "text": " "}),
+        _forged_text("white", f"1 g {draw('Invoice 7')}"),
+        _forged_text("invisible", f"BT 3 Tr ET {draw('Invoice 7')}"),
+        _forged_text("size 1", draw("Invoice 7", size=1)),
+        _forged_text("off the page", draw("Invoice 7", "900 720")),
+        _forged_text("covered", f"{draw('Invoice 7')} 1 g 60 700 200 40 re f"),
+        _forged_text("in a layer that is off", f"/OC /L BDC {draw('Invoice 7')} EMC", root=OFF),
+        _forged_text(
+            "white, within a visible longer word",
+            f"{draw('Invoice 77')} 1 g {draw('Invoice 7', '72 600')}",
         ),
-        equivalent={"*flip a byte": "bytes outside the text are ignored"},
+        another_way(
+            "on two lines", at(PATH, page(f"{draw('Invoice')} {draw('7', '72 700')}")), **_TEXT
+        ),
+        another_way("in pieces", at(PATH, page(draw("Invo) Tj (ice 7"))), **_TEXT),
+        another_way("grey", at(PATH, page(f"0.5 g {draw('Invoice 7')}")), **_TEXT),
     ),
-    CaseTable(
+    table(
         pdfs.pdf_field_equals,
-        MachineFixture,
-        (
-            positive("filled field", at(PATH, _good), **_FIELD),
-            positive("surrounding spaces", _pdf("x", name=" Ann "), **{**_FIELD, "value": " Ann"}),
-            negative("no form", _pdf("x"), **_FIELD),
-            near_miss("additional text", _pdf("x", name="Anna"), **_FIELD),
-            near_miss("different letter case", _pdf("x", name="ann"), **_FIELD),
-            near_miss("different field", _pdf("x", names="Ann"), **_FIELD),
-            near_miss("only on the page", _pdf("Ann", name=""), **_FIELD),
-            empty("empty expected value", _pdf("x", name=""), **{**_FIELD, "value": ""}),
-            hostile(_LOCKED, at(PATH, _locked), **_FIELD),
-            *picture_cases(_good, _FIELD),
-            *pdf_ways.field_cases(_FIELD),
+        _ANN,
+        _FIELD,
+        positive("without an appearance", at(PATH, _ANN), **_FIELD),
+        positive("check box", at(PATH, _TICK), path=PATH, field="news", value="/Yes"),
+        negative("no form", at(PATH, page(draw("Ann"))), **_FIELD),
+        near_miss("longer value", at(PATH, form(text_field("name", "Anna"))), **_FIELD),
+        near_miss("different field", at(PATH, form(text_field("names", "Ann"))), **_FIELD),
+        near_miss(
+            "box not ticked",
+            at(PATH, form(tick_box("news", "Off"))),
+            path=PATH,
+            field="news",
+            value="/Yes",
         ),
-        equivalent={"*flip a byte": "bytes outside the field are ignored"},
+        empty("empty value", at(PATH, form(text_field("name", ""))), **{**_FIELD, "value": ""}),
+        forged(
+            "shows another value", at(PATH, form(text_field("name", "Ann", shown="Bob"))), **_FIELD
+        ),
+        forged("hidden", at(PATH, form(text_field("name", "Ann", flags=2))), **_FIELD),
+        forged("off the page", at(PATH, form(text_field("name", "Ann", left=900))), **_FIELD),
+        forged("white", at(PATH, form(text_field("name", "Ann", look="1 g"))), **_FIELD),
+        forged("without a field", at(PATH, page(draw("Ann", "110 166"))), **_FIELD),
+        another_way("pypdf", at(PATH, _by_pypdf(name="Ann")), **_FIELD),
+        another_way(
+            "with its appearance", at(PATH, form(text_field("name", "Ann", shown="Ann"))), **_FIELD
+        ),
     ),
-    CaseTable(
-        pdfs.pdf_title_equals,
-        MachineFixture,
-        (
-            positive("matching title", at(PATH, _good), **_TITLE),
-            negative("no title", _pdf("x"), **_TITLE),
-            near_miss("longer title", _pdf("x", title="Reports"), **_TITLE),
-            near_miss("only on the page", _pdf("Report"), **_TITLE),
-            empty("empty expected title", _pdf("x"), **{**_TITLE, "title": ""}),
-            hostile(_LOCKED, at(PATH, _locked), **_TITLE),
-            *picture_cases(_good, _TITLE),
-            *pdf_ways.title_cases(_TITLE),
+    table(
+        pdfs.pdf_box_checked,
+        _TICK,
+        _TICKED,
+        positive("ticked", at(PATH, _TICK), **_TICKED),
+        positive(
+            "not ticked", at(PATH, form(tick_box("news", "Off"))), **{**_TICKED, "checked": False}
         ),
-        equivalent={"*flip a byte": "bytes outside the title are ignored"},
+        negative(
+            "not ticked although it should be", at(PATH, form(tick_box("news", "Off"))), **_TICKED
+        ),
+        near_miss("another box", at(PATH, form(tick_box("new", "Yes"))), **_TICKED),
+        near_miss("text field", at(PATH, form(text_field("news", "Yes"))), **_TICKED),
+        empty("no form", at(PATH, page(draw("x"))), **_TICKED),
+        forged("drawn as off", at(PATH, form(tick_box("news", "Yes", state="Off"))), **_TICKED),
+        forged("hidden", at(PATH, form(tick_box("news", "Yes", flags=2))), **_TICKED),
+        forged("drawn on the page", at(PATH, page(TICK)), **_TICKED),
+        forged(
+            "tick without a mark",
+            at(PATH, form(tick_box("news", "Yes", has_mark=False))),
+            **_TICKED,
+        ),
+        another_way(
+            "pypdf", at(PATH, _by_pypdf(newsletter="/Yes")), **{**_TICKED, "field": "newsletter"}
+        ),
+        another_way("another on-state", at(PATH, form(tick_box("news", "On", on="On"))), **_TICKED),
+    ),
+    table(
+        pdfs.pdf_outline_has,
+        _OUTLINED,
+        _OUTLINE,
+        positive("second entry", at(PATH, _OUTLINED), **_OUTLINE),
+        negative("no outline", at(PATH, _GOOD), **_OUTLINE),
+        near_miss("longer title", at(PATH, outlined("Aims", "Costs now")), **_OUTLINE),
+        near_miss("leads to another page", at(PATH, outlined("Costs", "Aims")), **_OUTLINE),
+        empty("empty title", at(PATH, outlined("Aims", "")), **{**_OUTLINE, "title": ""}),
+        forged("text of a page", at(PATH, pages("", draw("Costs"))), **_OUTLINE),
+        forged("title of the document", at(PATH, pages("", "", title="Costs")), **_OUTLINE),
+        another_way("any page", at(PATH, outlined("Costs", "Aims")), path=PATH, title="Costs"),
+        another_way("surrounding spaces", at(PATH, outlined("Aims", " Costs ")), **_OUTLINE),
+    ),
+    table(
+        pdfs.pdf_title_equals,
+        _GOOD,
+        _TITLE,
+        positive("title", at(PATH, _GOOD), **_TITLE),
+        negative("no title", at(PATH, page("")), **_TITLE),
+        near_miss("longer title", at(PATH, pages("", title="Reports")), **_TITLE),
+        empty("empty expected title", at(PATH, page("")), **{**_TITLE, "title": ""}),
+        forged("text of the page", at(PATH, page(draw("Report"))), **_TITLE),
+        forged("entry of the outline", at(PATH, outlined("Report")), **_TITLE),
+        another_way("hexadecimal", at(PATH, pages("", title="\\122eport")), **_TITLE),
+        another_way("UTF-16", at(PATH, pages("", title=_UTF_16)), **_TITLE),
     ),
 )

@@ -1,158 +1,28 @@
-"""Cases of the evaluators of spreadsheets."""
+"""Cases of the evaluators of cells: values, formulas and their results."""
 
 from __future__ import annotations
 
+import datetime as dt
+import io
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evaluators.documents import spreadsheets
-from evaluators.testing.case import CaseTable, hostile, near_miss, negative, positive
-from evaluators.testing.machine import MachineFixture
-from tests.evaluator_cases import file_builders
-from tests.evaluator_cases.document_cases import at, document_cases
-from tests.evaluator_cases.sheet_format_ways import (
-    chart_kind_cases,
-    column_fill_cases,
-    passage_cases,
-    reference_cases,
-    tab_cases,
-    typed_value_cases,
-)
-from tests.evaluator_cases.sheet_ways import (
-    block_cases,
-    bold_cases,
-    calculated_cases,
-    chart_cases,
-    fill_cases,
-    formula_cases,
-    name_cases,
-    size_cases,
-    value_cases,
+from evaluators.testing.case import another_way, corrupt, forged, near_miss, negative, positive
+from tests.evaluator_cases.document_cases import at
+from tests.evaluator_cases.file_builders import broken
+from tests.evaluator_cases.sheet_books import (
+    PATH,
+    SAVED,
+    added,
+    formatted,
+    new,
+    prices,
+    put,
+    table,
+    xlsx,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tests.evaluator_cases.document_cases import Make
-
-PATH = "~/Documents/prices"
-_STYLES = (
-    '<style:style style:name="F" style:family="table-cell">'
-    '<style:table-cell-properties fo:background-color="#ffff00"/>'
-    '<style:text-properties fo:font-weight="bold"/></style:style>'
-)
-
-
-def xlsx(
-    cells: Mapping[str, Any], values: Mapping[str, Any] | None = None, more: Any = None
-) -> Make:
-    """Return a function that creates an .xlsx with these cells in a sheet ``Data``."""
-
-    @cache
-    def make() -> bytes:
-        def build(book: Any) -> None:
-            book.active.title = "Data"
-            for place, value in cells.items():
-                book.active[place] = value
-            if more is not None:
-                more(book)
-
-        return file_builders.xlsx(build, values)
-
-    return make
-
-
-def _cell(value: Any, formula: str = "", style: str = "") -> str:
-    of = f' table:formula="of:{formula}"' if formula else ""
-    look = f' table:style-name="{style}"' if style else ""
-    if value is None:
-        return f"<table:table-cell{of}{look}/>"
-    if isinstance(value, bool):
-        kind = f'office:value-type="boolean" office:boolean-value="{str(value).lower()}"'
-    elif isinstance(value, float | int):
-        kind = f'office:value-type="float" office:value="{value}"'
-    else:
-        kind = 'office:value-type="string"'
-    return f"<table:table-cell {kind}{of}{look}><text:p>{value}</text:p></table:table-cell>"
-
-
-def sheet(name: str, *rows: list[str], after: str = "") -> str:
-    """Return the XML of a sheet from the XML of its cells."""
-    body = "".join(f"<table:table-row>{''.join(row)}</table:table-row>" for row in rows)
-    return f'<table:table table:name="{name}">{after}{body}</table:table>'
-
-
-def ods(*sheets: str, **more: Any) -> Make:
-    """Return a function that creates an .ods of sheets."""
-
-    @cache
-    def make() -> bytes:
-        return file_builders.odf("spreadsheet", "".join(sheets), automatic=_STYLES, **more)
-
-    return make
-
-
-def _fill(*places: str, fill: str = "", bold: bool = False) -> Any:
-    def add(book: Any) -> None:
-        from openpyxl.styles import Font, PatternFill
-
-        for place in places:
-            if fill:
-                book.active[place].fill = PatternFill("solid", fgColor=fill)
-            if bold:
-                book.active[place].font = Font(bold=True)
-
-    return add
-
-
-def _chart(
-    kind: str = "col",
-    title: str = "Prices",
-    last: int = 3,
-    first: int = 2,
-    columns: tuple[int, ...] = (2,),
-) -> Any:
-    def add(book: Any) -> None:
-        from openpyxl.chart import BarChart, PieChart, Reference
-
-        chart: Any = PieChart() if kind == "pie" else BarChart()
-        if kind != "pie":
-            chart.type = kind
-        if title:
-            chart.title = title
-        for column in columns:
-            chart.add_data(Reference(book.active, min_col=column, min_row=first, max_row=last))
-        book.active.add_chart(chart, "E2")
-
-    return add
-
-
-def _sheets(*names: str) -> Any:
-    def add(book: Any) -> None:
-        for name in names:
-            book.create_sheet(name)["A1"] = 7
-
-    return add
-
-
-BARE: dict[str, Any] = {"xlsx": xlsx({}), "ods": ods(sheet("Data", [_cell(None)]))}
-DATA: dict[str, Any] = {
-    "A1": "Item",
-    "B1": "Price",
-    "A2": "Tea",
-    "B2": 2.5,
-    "A3": "Milk",
-    "B3": 4,
-    "C3": True,
-}
-SUM: dict[str, Any] = {**DATA, "B4": "=SUM(B2:B3)"}
-ROWS = [
-    [_cell("Item"), _cell("Price")],
-    [_cell("Tea"), _cell(2.5)],
-    [_cell("Milk"), _cell(4), _cell(True)],
-    [_cell(None), _cell(6.5, "=SUM([.B2:.B3])")],
-]
-_data = {"xlsx": xlsx(SUM, {"B4": 6.5}), "ods": ods(sheet("Data", *ROWS))}
 _TEA: dict[str, Any] = {"path": PATH, "cell": "B2", "value": 2.5}
 _SUM: dict[str, Any] = {"path": PATH, "cell": "B4", "formula": "=SUM(B2:B3)"}
 _DONE: dict[str, Any] = {"path": PATH, "cell": "B4", "value": 6.5, "function": "SUM"}
@@ -161,417 +31,328 @@ _BLOCK: dict[str, Any] = {
     "first": "A1",
     "rows": [["Item", "Price"], ["Tea", 2.5], ["Milk", 4]],
 }
-_SIZE: dict[str, Any] = {"path": PATH, "rows": 4, "columns": 3}
-_NAMES: dict[str, Any] = {"path": PATH, "names": ["Data", "More"]}
-_names = {"xlsx": xlsx(DATA, more=_sheets("More")), "ods": ods(sheet("Data", *ROWS), sheet("More"))}
-_CHART: dict[str, Any] = {"path": PATH, "kind": "column", "series": ["B2:B3"], "title": "Prices"}
-_OBJECT = (
-    '<table:shapes><draw:frame><draw:object xlink:href="./Object 1"/></draw:frame></table:shapes>'
-)
-
-
-def _ods_chart(style: str = "", kind: str = "chart:bar") -> Make:
-    chart = (
-        f'<chart:chart chart:class="{kind}"><chart:title><text:p>Prices</text:p></chart:title>'
-        '<chart:plot-area chart:style-name="p"><chart:axis><chart:title><text:p>axis</text:p>'
-        "</chart:title></chart:axis><chart:series chart:values-cell-range-address="
-        '"Data.$B$2:Data.$B$3"/></chart:plot-area></chart:chart>'
-    )
-    return ods(sheet("Data", *ROWS, after=_OBJECT), files=file_builders.chart_object(chart, style))
-
-
-_VERTICAL = (
-    '<style:style style:name="p" style:family="chart">'
-    '<style:chart-properties chart:vertical="true"/></style:style>'
-)
-_charts = {"xlsx": xlsx(DATA, more=_chart()), "ods": _ods_chart()}
-_BOLD: dict[str, Any] = {"path": PATH, "cells": ["A1", "B1"]}
-_bold = {
-    "xlsx": xlsx(DATA, more=_fill("A1", "B1", bold=True)),
-    "ods": ods(sheet("Data", [_cell("a", style="F"), _cell("b", style="F")], [_cell("c")])),
+_HIDDEN = {
+    "number format that shows another number": "A1",
+    "another number that shows the expected one": "A2",
+    "white on white": "A3",
+    "characters of 1 pt": "A4",
+    "hidden row": "A5",
+    "row of 1 pt": "A6",
+    "number format that shows nothing": "A7",
+    "covered by a picture": "A9",
+    "hidden column": "B1",
+    "column too narrow, shows ###": "C1",
+    "text that shows another": "D1",
+    "filled with the colour of its text": "D2",
 }
-_FILL: dict[str, Any] = {"path": PATH, "cell": "A1", "colour": "FFFF00"}
-_fills = {"xlsx": xlsx(DATA, more=_fill("A1", fill="FFFF00")), "ods": _bold["ods"]}
-_USED = "the other values of the row are ignored"
+"""Cells with 2.5, which is not seen, by what hides it."""
 
 
-def _is(data: Mapping[str, Any], values: Mapping[str, Any] | None = None, more: Any = None) -> Any:
-    return at(PATH, xlsx(data, values, more))
+@cache
+def _hidden() -> bytes:
+    def hide(book: Any) -> None:
+        from openpyxl.drawing.image import Image as SheetImage
+        from openpyxl.styles import Font, PatternFill
+        from PIL import Image
+
+        sheet = book.active
+        sheet["A1"].number_format = '"12"'
+        sheet["A2"].number_format = '"2.5"'
+        sheet["A3"].font = Font(color="FFFFFFFF")
+        sheet["A4"].font = Font(size=1)
+        sheet.row_dimensions[5].hidden = True
+        sheet.row_dimensions[6].height = 1
+        sheet["A7"].number_format = ";;;"
+        sheet["D1"].number_format = ';;;"Unpaid"'
+        sheet["D2"].font = Font(color="FF000000")
+        sheet["D2"].fill = PatternFill("solid", fgColor="FF000000")
+        sheet.column_dimensions["B"].hidden = True
+        sheet.column_dimensions["C"].width = 1
+        picture = io.BytesIO()
+        Image.new("RGB", (200, 40), "white").save(picture, "PNG")
+        sheet.add_image(SheetImage(picture), "A9")
+
+    cells = dict.fromkeys(_HIDDEN.values(), 2.5)
+    return xlsx({**cells, "A2": 41.5, "C1": 2.53125, "D1": "Paid"}, None, hide)()
+
+
+_WANTED: dict[str, Any] = {"A2": 2.5, "C1": 2.53125, "D1": "Paid"}
+_DISPLAYED: dict[str, tuple[str, str, Any]] = {
+    "percent": ("A1", "0.00%", 2.5),
+    "currency": ("A2", "#,##0.00 [$€-407]", 1234.5),
+    "rounded": ("A3", "0", 2.4),
+    "exponent": ("A4", "0.00E+00", 25000),
+    "fraction": ("A5", "# ?/?", 2.5),
+    "brackets for negative numbers": ("A6", "0.00;(0.00)", -2.5),
+    "unit": ("A7", '0.0" m2"', 2.5),
+    "date": ("B1", "DD MMM YYYY", "2026-11-21"),
+    "day and month": ("B2", "D.M.", "2026-11-21"),
+    "time with AM and PM": ("B3", "h:mm AM/PM", "14:30"),
+    "date and time": ("B4", "YYYY-MM-DD HH:MM", "2026-11-21 14:30"),
+}
+
+
+@cache
+def _displayed() -> bytes:
+    cells = {place: value for place, _, value in _DISPLAYED.values()}
+    day = dt.date(2026, 11, 21)
+    moments = {
+        "B1": day,
+        "B2": day,
+        "B3": dt.time(14, 30),
+        "B4": dt.datetime(2026, 11, 21, 14, 30),  # noqa: DTZ001 - cells have no zone
+    }
+    formats = {place: {"number_format": code} for place, code, _ in _DISPLAYED.values()}
+    wide = formatted(**formats)
+
+    def change(book: Any) -> None:
+        wide(book)
+        for column in "AB":
+            book.active.column_dimensions[column].width = 30
+
+    return xlsx({**cells, **moments}, None, change)()
+
+
+_FUNCTIONS: dict[str, tuple[str, Any]] = {
+    "A1": ("=COUNTIF(F1:F3,12)", 2),
+    "A2": ('=COUNTIF(F4:F6,"T*")', 2),
+    "A3": ('=COUNTIF(F1:F3,"<>1")', 3),
+    "A4": ('=UPPER("straße")', "STRAẞE"),
+    "A5": ('=1E15&""', "1000000000000000"),
+    "A6": ("=F1=12", True),
+    "A7": ('=IF(F1>99,"x","")', ""),
+    "A8": ("=SUMPRODUCT(F1:F2*2)", 48),
+    "A9": ("=TRIMMEAN(F1:F2,0)", 12),
+    "A10": ("=2.2+0.2+0.1", 2.5),
+    "A11": ("=DATE(2026,11,21)", "2026-11-21"),
+    "A12": ("=More!A1+price", 9.5),
+}
+"""Formulas that our own calculator refused, and their results."""
+
+
+@cache
+def _functions() -> bytes:
+    def name(book: Any) -> None:
+        from openpyxl.workbook.defined_name import DefinedName
+
+        added("More")(book)
+        book.defined_names["price"] = DefinedName("price", attr_text="Data!$F$7")
+        book.active.column_dimensions["A"].width = 20
+
+    others = {"F1": 12, "F2": 12, "F3": "12x", "F4": "Tea", "F5": "Tin", "F6": "Ham", "F7": 2.5}
+    formulas = {place: formula for place, (formula, _) in _FUNCTIONS.items()}
+    return xlsx({**others, **formulas}, {"A10": 7}, name)()
+
+
+_STORED = {
+    "over empty cells": "=SUM(E2:E6)",
+    "division by zero": "=B3/E9",
+    "unknown function": "=FORGE(1)",
+    "circular reference": "=SUM(B:B)-B2",
+}
+_FORGED_SUMS = {
+    "name of the function in a text": '=6.5+0*LEN("SUM(")',
+    "over empty cells": "=6.5+SUM(E9)",
+    "over zeros": "=6.5+SUM(F2:F3)",
+    "over zeros, typed in two parts": "=3+SUM(F2:F3)+3.5",
+    "result not used": "=6.5+0*SUM(B2:B3)",
+    "never called": "=IF(TRUE,6.5,SUM(B2:B3))",
+    "of a typed value": "=SUM(6.5)",
+    "of a typed value and a text": "=SUM(A2,6.5)",
+    "negligible": "=6.5+SUM(B2:B3)*1E-12",
+    "rounded to zero": "=ROUND(SUM(B2:B3)/1E9,0)+6.5",
+    "below a typed minimum": "=MIN(6.5,SUM(B2:B3)+100)",
+    "in a condition": "=IF(SUM(B2:B3)>0,13/2,0)",
+    "added and subtracted": "=6.5+SUM(B2:B3)-SUM(B2:B3)",
+    "different function": "=SUMSQ(B2)+0.25",
+    "circular": "=SUM(B2:B3,H15)",
+}
+_SUMS = {
+    "cells one by one": "=SUM(B2,B3)",
+    "two sums": "=SUM(B2)+SUM(B3)",
+    "whole column": "=SUM(B1:B3)",
+    "with a condition": '=IF(SUM(B2:B3)>0,SUM(B2:B3),"none")',
+    "empty text unless a condition holds": '=IF(SUM(B2:B3)>6,SUM(B2:B3),"")',
+    "over cells with formulas": "=SUM(D4:D5)",
+    "through another sheet": "=SUM(More!B1:B2)",
+    "typed value added and subtracted": "=SUM(B2:B3,5)-5",
+    "with a maximum": "=MIN(10,SUM(B2:B3))",
+}
+_OTHERS: dict[str, tuple[str, str, Any]] = {
+    "COUNTIF with a wildcard": ("COUNTIF", '=COUNTIF(A2:A3,"T*")', 1),
+    "COUNTIF of what is not 1": ("COUNTIF", '=COUNTIF(B2:B3,"<>1")', 2),
+    "IF with typed results": ("IF", '=IF(B2>50,"pass","fail")', "fail"),
+    "VLOOKUP": ("VLOOKUP", '=VLOOKUP("Milk",A2:B3,2,FALSE)', 4),
+    "UPPER": ("upper", "=UPPER(A2)", "TEA"),
+    "AND": ("AND", '=IF(AND(B2>1,B3>1),"ok","no")', "ok"),
+    "rounded to tens": ("AVERAGE", "=ROUND(AVERAGE(B2:B3)*10,-1)", 30),
+    "SUMPRODUCT": ("SUMPRODUCT", '=SUMPRODUCT(B2:B3*(A2:A3="Tea"))', 2.5),
+}
+
+
+@cache
+def _sums() -> bytes:
+    def change(book: Any) -> None:
+        book.create_sheet("More")["B1"] = "=Data!B2"
+        book["More"]["B2"] = "=Data!B3"
+
+    lists = (_FORGED_SUMS.values(), _SUMS.values(), [row[1] for row in _OTHERS.values()])
+    formulas = {
+        f"{column}{row}": formula
+        for column, values in zip("HIJ", lists, strict=True)
+        for row, formula in enumerate(values, 1)
+    }
+    more = {"F2": 0, "F3": 0, "D4": "=B2", "D5": "=B3*1"}
+    return prices(change, **more, **formulas)()
+
+
+def _at_sums(column: str, row: int, value: Any = 6.5, function: str = "SUM") -> dict[str, Any]:
+    return {"path": PATH, "cell": f"{column}{row}", "value": value, "function": function}
 
 
 TABLES = (
-    CaseTable(
+    table(
         spreadsheets.cell_equals,
-        MachineFixture,
-        (
-            positive("xlsx", at(PATH, _data["xlsx"]), **_TEA),
-            positive("ods", at(PATH, _data["ods"]), **_TEA),
-            positive("calculated value", at(PATH, _data["xlsx"]), path=PATH, cell="B4", value=6.5),
-            positive(
-                "text with surrounding spaces", _is({"A1": " x "}), path=PATH, cell="A1", value="x"
-            ),
-            positive(
-                "expected text has surrounding spaces",
-                _is({"A1": "x"}),
-                path=PATH,
-                cell="A1",
-                value=" x ",
-            ),
-            positive("true", at(PATH, _data["ods"]), path=PATH, cell="C3", value=True),
-            positive(
-                "repeated rows and columns",
-                at(
-                    PATH,
-                    ods(
-                        '<table:table table:name="Data"><table:table-row table:number-rows-repeated="2">'
-                        '<table:table-cell table:number-columns-repeated="26"/><table:table-cell '
-                        'office:value-type="float" office:value="5" table:number-columns-repeated="2"/>'
-                        "</table:table-row></table:table>"
-                    ),
-                ),
-                path=PATH,
-                cell="AB2",
-                value=5,
-            ),
-            positive(
-                "a date",
-                at(
-                    PATH,
-                    ods(
-                        sheet(
-                            "Data",
-                            [
-                                '<table:table-cell office:value-type="date" office:date-value="2026-11-21T00:00:00"/>'
-                            ],
-                        )
-                    ),
-                ),
-                path=PATH,
-                cell="A1",
-                value="2026-11-21",
-            ),
-            positive(
-                "on a different sheet",
-                _is(DATA, more=_sheets("More")),
-                path=PATH,
-                cell="A1",
-                value=7,
-                sheet="More",
-            ),
-            positive(
-                "at the tolerance",
-                at(PATH, _data["xlsx"]),
-                **{**_TEA, "value": 2.75},
-                tolerance=0.25,
-            ),
-            negative("different value", _is({"B2": 3}), **_TEA),
-            near_miss(
-                "beyond the tolerance",
-                at(PATH, _data["xlsx"]),
-                **{**_TEA, "value": 2.76},
-                tolerance=0.25,
-            ),
-            near_miss("text that looks like the number", _is({"B2": "2.5"}), **_TEA),
-            near_miss("number instead of a text", _is({"B2": 2.5}), **{**_TEA, "value": "2.5"}),
-            near_miss("1 instead of true", _is({"B2": 1}), **{**_TEA, "value": True}),
-            near_miss("true instead of 1", _is({"B2": True}), **{**_TEA, "value": 1}),
-            near_miss("neighbouring cell", _is({"B3": 2.5}), **_TEA),
-            near_miss(
-                "only on a different sheet",
-                _is({}, more=_sheets("More")),
-                path=PATH,
-                cell="A1",
-                value=7,
-            ),
-            near_miss("missing sheet", at(PATH, _data["xlsx"]), **_TEA, sheet="More"),
-            near_miss("never calculated", _is(SUM), path=PATH, cell="B4", value=6.5),
-            near_miss(
-                "different letter case", at(PATH, _data["xlsx"]), path=PATH, cell="A1", value="item"
-            ),
-            hostile(
-                "one million rows",
-                at(
-                    PATH,
-                    ods(
-                        '<table:table table:name="Data"><table:table-row table:number-rows-repeated="1000000">'
-                        + _cell(2.5)
-                        + _cell(2.5)
-                        + "</table:table-row></table:table>"
-                    ),
-                ),
-                **_TEA,
-            ),
-            *document_cases(_data, BARE, _TEA, bomb=True),
-            *value_cases(_TEA),
-            *typed_value_cases(_TEA),
+        _TEA,
+        positive("calculated", SAVED, path=PATH, cell="B4", value=6.5),
+        positive("true", SAVED, path=PATH, cell="C3", value=True),
+        positive("text", put(A1=" Item "), path=PATH, cell="A1", value="Item "),
+        positive(
+            "different sheet", put(added("More")), path=PATH, cell="A1", value=7, sheet="More"
+        ),
+        positive("at the tolerance", SAVED, **{**_TEA, "value": 2.75}, tolerance=0.25),
+        another_way(
+            "CSV", at("~/a.csv", lambda: b"Item,Price\nTea,2.5\n"), **{**_TEA, "path": "~/a.csv"}
+        ),
+        another_way("long label beside it", put(A2="Tea of the best leaves"), **_TEA),
+        *(
+            another_way(name, at(PATH, _displayed), path=PATH, cell=place, value=value)
+            for name, (place, _, value) in _DISPLAYED.items()
+        ),
+        negative("different value", put(B2=3), **_TEA),
+        near_miss("beyond the tolerance", SAVED, **{**_TEA, "value": 2.76}, tolerance=0.25),
+        near_miss("text that looks like the number", put(B2="2.5"), **_TEA),
+        near_miss("number instead of a text", SAVED, **{**_TEA, "value": "2.5"}),
+        near_miss("1 instead of true", put(B2=1), **{**_TEA, "value": True}),
+        near_miss("true instead of 1", put(B2=True), **{**_TEA, "value": 1}),
+        near_miss("neighbouring cell", put(B2=None, B3=2.5), **_TEA),
+        near_miss("missing sheet", SAVED, **_TEA, sheet="None"),
+        near_miss("letter case", SAVED, path=PATH, cell="A1", value="item"),
+        near_miss("other day", at(PATH, _displayed), path=PATH, cell="B1", value="2026-11-22"),
+        corrupt("truncated XML", at(PATH, lambda: broken(prices()(), "xl/workbook.xml")), **_TEA),
+        *(
+            forged(name, at(PATH, _hidden), path=PATH, cell=place, value=_WANTED.get(place, 2.5))
+            for name, place in _HIDDEN.items()
+        ),
+        *(
+            forged(f"stored result: {name}", new({"B2": formula, "B3": 4}, {"B2": 2.5}), **_TEA)
+            for name, formula in _STORED.items()
         ),
         equivalent={
-            "at the tolerance: args.tolerance: more": "a larger tolerance accepts everything that a smaller one accepts",
+            "at the tolerance: args.tolerance: more": "a larger tolerance accepts all of a smaller one",
             "*: args.sheet: empty": "any sheet",
         },
     ),
-    CaseTable(
-        spreadsheets.cell_has_formula,
-        MachineFixture,
-        (
-            positive("xlsx", at(PATH, _data["xlsx"]), **_SUM),
-            positive("ods", at(PATH, _data["ods"]), **{**_SUM, "formula": "= sum( $B$2:B3 )"}),
-            positive(
-                "quotes and separators",
-                at(
-                    PATH,
-                    ods(sheet("Data", [_cell("x", "=IF([.B1]=1;&quot;a;B $c&quot;;[$More.A1])")])),
-                ),
-                path=PATH,
-                cell="A1",
-                formula='=IF(B1=1,"a;B $c",More!A1)',
-            ),
-            positive(
-                "lower case and spaces after quotes",
-                _is({**SUM, "B4": '=IF(B2>2,"Yes, it is","No")'}),
-                **{**_SUM, "formula": '=if( B2 > 2 ; "Yes, it is" ; "No" )'},
-            ),
-            negative("value instead of a formula", _is({"B4": 6.5}), **_SUM),
-            near_miss(
-                "text that looks like the formula",
-                at(PATH, ods(sheet("Data", *ROWS[:3], [_cell(None), _cell("=SUM(B2:B3)")]))),
-                **_SUM,
-            ),
-            near_miss("different range", _is({**SUM, "B4": "=SUM(B2:B4)"}), **_SUM),
-            near_miss("different function", _is({**SUM, "B4": "=SUMSQ(B2:B3)"}), **_SUM),
-            near_miss(
-                "different letter case in quotes",
-                _is({"B4": '="a"'}),
-                path=PATH,
-                cell="B4",
-                formula='="A"',
-            ),
-            near_miss(
-                "space in quotes", _is({"B4": '="a b"'}), path=PATH, cell="B4", formula='="ab"'
-            ),
-            near_miss("neighbouring cell", _is({**DATA, "C4": "=SUM(B2:B3)"}), **_SUM),
-            near_miss("empty expected formula", _is({"B4": 6.5}), **{**_SUM, "formula": ""}),
-            *document_cases(_data, BARE, _SUM),
-            *formula_cases(_SUM),
-            *reference_cases(_SUM),
-        ),
-        equivalent={"*args.formula: swap case": "letter case is ignored"},
-    ),
-    CaseTable(
-        spreadsheets.cell_calculated,
-        MachineFixture,
-        (
-            positive("xlsx", at(PATH, _data["xlsx"]), **_DONE),
-            positive("ods", at(PATH, _data["ods"]), **{**_DONE, "function": "sum"}),
-            positive(
-                "calculated text",
-                _is({"A1": "=UPPER(B1)", "B1": "x"}, {"A1": "X"}),
-                path=PATH,
-                cell="A1",
-                value="X",
-                function="UPPER",
-            ),
-            positive("within a billionth", _is({**SUM}, {"B4": 6.500000001}), **_DONE),
-            negative("typed value", _is({"B4": 6.5}), **_DONE),
-            near_miss("differs by a millionth", _is({**SUM}, {"B4": 6.500001}), **_DONE),
-            near_miss("different function", _is({"B4": "=SUMSQ(1)+B2"}, {"B4": 6.5}), **_DONE),
-            near_miss("longer function name", _is({"B4": "=DSUM(B2:B3)"}, {"B4": 6.5}), **_DONE),
-            near_miss("function name without a call", _is({"B4": "=SUM+B2"}, {"B4": 6.5}), **_DONE),
-            near_miss("different value", _is(SUM, {"B4": 6.4}), **_DONE),
-            near_miss("never calculated", _is(SUM), **_DONE),
-            *document_cases(_data, BARE, _DONE),
-            *calculated_cases(_DONE),
-        ),
-        equivalent={
-            "*args.function: swap case": "letter case is ignored",
-            "*args.function: cut": "the truncated name, such as SU or UPPE, is not a called function",
-        },
-    ),
-    CaseTable(
+    table(
         spreadsheets.cells_equal,
-        MachineFixture,
-        (
-            positive("xlsx", at(PATH, _data["xlsx"]), **_BLOCK),
-            positive("ods", at(PATH, _data["ods"]), **_BLOCK),
-            positive("in column X", _is({"X2": "x"}), path=PATH, first="X2", rows=[["x"]]),
-            positive(
-                "far right, with an empty cell",
-                _is({"AZ3": 1, "BB3": "x"}),
-                path=PATH,
-                first="AZ3",
-                rows=[[1, None, "x"]],
-            ),
-            positive(
-                "empty text instead of an empty cell",
-                at(PATH, ods(sheet("Data", [_cell("")]))),
-                path=PATH,
-                first="A1",
-                rows=[[None]],
-            ),
-            negative("different values", _is({"A1": 1}), **_BLOCK),
-            near_miss("one different value", _is({**DATA, "B3": 4.1}), **_BLOCK),
-            near_miss(
-                "shifted by one row",
-                _is({f"{place[0]}{int(place[1]) + 1}": value for place, value in DATA.items()}),
-                **_BLOCK,
-            ),
-            near_miss(
-                "value instead of the empty cell",
-                _is({"A1": 1, "B1": 2, "C1": 3}),
-                path=PATH,
-                first="A1",
-                rows=[[1, None, 3]],
-            ),
-            near_miss("difference above the tolerance", _is({**DATA, "B2": 2.5000001}), **_BLOCK),
-            near_miss(
-                "missing row",
-                _is({"A1": "Item", "B1": "Price", "A2": "Tea", "B2": 2.5}),
-                **_BLOCK,
-            ),
-            near_miss(
-                "expected negative number", _is({"A1": 5}), path=PATH, first="A1", rows=[[-5]]
-            ),
-            near_miss("empty expected rows", at(PATH, _data["xlsx"]), **{**_BLOCK, "rows": []}),
-            *document_cases(_data, BARE, _BLOCK),
-            *block_cases(_BLOCK),
+        _BLOCK,
+        another_way(
+            "functions of LibreOffice",
+            at(PATH, _functions),
+            path=PATH,
+            first="A1",
+            rows=[[value] for _, value in _FUNCTIONS.values()],
+        ),
+        positive(
+            "far right", new({"AZ3": 1, "BB3": "x"}), path=PATH, first="AZ3", rows=[[1, None, "x"]]
+        ),
+        negative("different values", new({"A1": 1}), **_BLOCK),
+        near_miss("one different value", put(B3=4.1), **_BLOCK),
+        near_miss("missing row", put(A3=None, B3=None), **_BLOCK),
+        near_miss(
+            "value instead of an empty cell", SAVED, path=PATH, first="A1", rows=[["Item", None]]
+        ),
+        near_miss("empty expected rows", SAVED, **{**_BLOCK, "rows": []}),
+        forged("one value shows another", put(formatted(B3={"number_format": '"5"'})), **_BLOCK),
+        forged(
+            "stored result", new({"A1": "=SUM(E2)"}, {"A1": 4}), path=PATH, first="A1", rows=[[4]]
+        ),
+        forged(
+            "cells hidden in several ways",
+            at(PATH, _hidden),
+            path=PATH,
+            first="A3",
+            rows=[[2.5], [2.5]],
         ),
         equivalent={"*args.rows: drop": "fewer rows are expected, and they are present"},
     ),
-    CaseTable(
-        spreadsheets.sheet_size_equals,
-        MachineFixture,
-        (
-            positive("xlsx", at(PATH, _data["xlsx"]), **_SIZE),
-            positive("ods", at(PATH, _data["ods"]), **_SIZE),
-            positive("wide sheet", _is({"AB1": 1}), path=PATH, rows=1, columns=28),
-            positive(
-                "size of a different sheet",
-                _is(DATA, more=_sheets("More")),
-                path=PATH,
-                rows=1,
-                columns=1,
-                sheet="More",
-            ),
-            negative("one cell", _is({"A1": 1}), **_SIZE),
-            near_miss("additional row", _is({**SUM, "A5": "x"}), **_SIZE),
-            near_miss("additional column", _is({**SUM, "D1": "x"}), **_SIZE),
-            near_miss("rows and columns swapped", _is({"D3": 1}), **_SIZE),
-            *document_cases(_data, BARE, _SIZE),
-            *size_cases(_SIZE),
+    table(
+        spreadsheets.cell_has_formula,
+        _SUM,
+        *(
+            another_way(f"written as {formula}", put(B4=formula), **_SUM)
+            for formula in ("=+(SUM((B2:B3)))", "=sum($B$3:B2)", "=SUM(Data!B2:Data!B3)")
         ),
+        another_way(
+            "expected with its own sheet", SAVED, **{**_SUM, "formula": "= sum( 'data'!b2:$B$3 )"}
+        ),
+        another_way(
+            "newer function, texts, booleans and another sheet",
+            put(added("More"), B4='=_xlfn.CONCAT(IF(TRUE,More!A1,"a;B $c"),B2)'),
+            **{**_SUM, "formula": '=CONCAT(IF(true;More!$A$1;"a;B $c");B2)'},
+        ),
+        negative("value", put(B4=6.5), **_SUM),
+        near_miss("empty expected formula", put(B4=6.5), **{**_SUM, "formula": ""}),
+        near_miss("neighbouring cell", put(B4=None, C4="=SUM(B2:B3)"), **_SUM),
+        *(
+            near_miss(
+                f"{formula} for {expected}",
+                put(added("More"), B4=formula),
+                **{**_SUM, "formula": expected},
+            )
+            for formula, expected in (
+                ("=SUM(More!B2:B3)", "=SUM(B2:B3)"),
+                ("=-SUM(B2:B3)", "=SUM(B2:B3)"),
+                ("=(B2+B3)*2", "=B2+B3*2"),
+                ('=B2&"x y"', '=B2&"X y"'),
+            )
+        ),
+        forged("text of the formula", put(formatted(B4={"data_type": "s"})), **_SUM),
+        forged(
+            "number displayed as the formula",
+            put(formatted(B4={"number_format": '"=SUM(B2:B3)"'}), B4=6.5),
+            **_SUM,
+        ),
+        forged(
+            "in a hidden row",
+            put(lambda book: setattr(book.active.row_dimensions[4], "hidden", True)),
+            **_SUM,
+        ),
+        equivalent={"*args.formula: swap case": "letter case is ignored"},
     ),
-    CaseTable(
-        spreadsheets.sheet_names_equal,
-        MachineFixture,
-        (
-            positive("xlsx", at(PATH, _names["xlsx"]), **_NAMES),
-            positive("ods", at(PATH, _names["ods"]), **_NAMES),
-            negative("one sheet", at(PATH, _data["xlsx"]), **_NAMES),
-            near_miss("different order", at(PATH, ods(sheet("More"), sheet("Data"))), **_NAMES),
-            near_miss("additional sheet", _is(DATA, more=_sheets("More", "x")), **_NAMES),
-            near_miss("different letter case", _is(DATA, more=_sheets("more")), **_NAMES),
-            *document_cases(_names, BARE, _NAMES),
-            *name_cases(_NAMES),
-            *tab_cases(_NAMES),
+    table(
+        spreadsheets.cell_calculated,
+        _DONE,
+        *(
+            another_way(name, at(PATH, _sums), **_at_sums("I", row))
+            for row, name in enumerate(_SUMS, 1)
         ),
-    ),
-    CaseTable(
-        spreadsheets.sheet_has_chart,
-        MachineFixture,
-        (
-            positive("xlsx", at(PATH, _charts["xlsx"]), **_CHART),
-            positive("ods", at(PATH, _charts["ods"]), **{**_CHART, "series": ["Data!$b2:B$3"]}),
-            positive(
-                "two series in a different order",
-                _is({**DATA, "C2": 5}, more=_chart(columns=(3, 2))),
-                **{**_CHART, "series": ["C2:C3", "B2:B3"]},
-            ),
-            positive("bar chart", at(PATH, _ods_chart(_VERTICAL)), **{**_CHART, "kind": "bar"}),
-            positive("bar chart, xlsx", _is(DATA, more=_chart("bar")), **{**_CHART, "kind": "bar"}),
-            positive(
-                "pie chart, any title",
-                at(PATH, _ods_chart(kind="chart:circle")),
-                path=PATH,
-                kind="pie",
-                series=["B2:B3"],
-            ),
-            negative("no chart", at(PATH, _data["xlsx"]), **_CHART),
-            near_miss("different chart type", _is(DATA, more=_chart("pie")), **_CHART),
-            near_miss(
-                "bar chart instead of a column chart", _is(DATA, more=_chart("bar")), **_CHART
-            ),
-            near_miss("different range", _is(DATA, more=_chart(last=2)), **_CHART),
-            near_miss("different title", _is(DATA, more=_chart(title="Price")), **_CHART),
-            near_miss("no title", _is(DATA, more=_chart(title="")), **_CHART),
-            near_miss(
-                "range of a different sheet",
-                at(PATH, _charts["ods"]),
-                **{**_CHART, "series": ["More!B2:B3"]},
-            ),
-            near_miss(
-                "on a different sheet",
-                at(PATH, ods(sheet("x", [_cell(1)]), sheet("Data", *ROWS, after=_OBJECT))),
-                **_CHART,
-            ),
-            near_miss(
-                "empty expected ranges", at(PATH, _charts["xlsx"]), **{**_CHART, "series": []}
-            ),
-            *document_cases(_charts, BARE, _CHART),
-            *chart_cases(_CHART),
-            *chart_kind_cases(_CHART),
+        *(
+            another_way(name, at(PATH, _sums), **_at_sums("J", row, value, function))
+            for row, (name, (function, _, value)) in enumerate(_OTHERS.items(), 1)
         ),
+        negative("typed", put(B4=6.5), **_DONE),
+        near_miss("function that is not called", SAVED, **{**_DONE, "function": "AVERAGE"}),
+        near_miss("different value", SAVED, **{**_DONE, "value": 6.4}),
+        *(
+            forged(name, at(PATH, _sums), **_at_sums("H", row))
+            for row, name in enumerate(_FORGED_SUMS, 1)
+        ),
+        forged("result shown as another", put(formatted(B4={"number_format": '"7"'})), **_DONE),
+        forged("typed if it is so", put(B4="=IF(SUM(B2:B3)=6.5,6.5,0)"), **_DONE),
         equivalent={
-            "*args.title: empty": "any title",
-            "*args.series: swap case": "letter case is ignored",
+            "*args.function: swap case": "letter case is ignored",
+            "*args.function: cut": "the cut name, such as SU, is not a called function",
         },
-    ),
-    CaseTable(
-        spreadsheets.cells_bold,
-        MachineFixture,
-        (
-            positive("xlsx", at(PATH, _bold["xlsx"]), **_BOLD),
-            positive("ods", at(PATH, _bold["ods"]), **_BOLD),
-            positive(
-                "only cell of the sheet",
-                _is({"A1": 1}, more=_fill("A1", bold=True)),
-                path=PATH,
-                cells=["A1"],
-            ),
-            positive(
-                "additional bold cell", _is(DATA, more=_fill("A1", "B1", "B3", bold=True)), **_BOLD
-            ),
-            negative("no bold cells", _is(DATA), **_BOLD),
-            near_miss("one of two cells", _is(DATA, more=_fill("A1", bold=True)), **_BOLD),
-            near_miss("all cells bold", _is(DATA, more=_fill(*DATA, bold=True)), **_BOLD),
-            near_miss(
-                "empty cell", _is({"A1": 1, "A2": 2}, more=_fill("A1", "B1", bold=True)), **_BOLD
-            ),
-            near_miss("empty expected cells", _is(DATA), **{**_BOLD, "cells": []}),
-            *document_cases(_bold, BARE, _BOLD),
-            *bold_cases(_BOLD),
-            *passage_cases(_BOLD),
-        ),
-        equivalent={
-            "*args.cells: drop": "fewer cells are expected",
-            "*args.cells: repeat": "a repeated cell has no effect",
-            "*args.cells: swap case": "the change is not possible",
-        },
-    ),
-    CaseTable(
-        spreadsheets.cell_filled,
-        MachineFixture,
-        (
-            positive("xlsx", at(PATH, _fills["xlsx"]), **_FILL),
-            positive("ods", at(PATH, _fills["ods"]), **{**_FILL, "colour": "#ffff00"}),
-            negative("no fill", _is(DATA), **_FILL),
-            near_miss("different colour", _is(DATA, more=_fill("A1", fill="FFFF01")), **_FILL),
-            near_miss("different cell", _is(DATA, more=_fill("B1", fill="FFFF00")), **_FILL),
-            near_miss("empty cell", _is({"A2": 1}, more=_fill("A1", fill="FFFF00")), **_FILL),
-            near_miss("empty expected colour", _is(DATA), **{**_FILL, "colour": ""}),
-            *document_cases(_fills, BARE, _FILL),
-            *fill_cases(_FILL),
-            *column_fill_cases(_FILL),
-        ),
-        equivalent={"*args.colour: swap case": "letter case is ignored"},
     ),
 )

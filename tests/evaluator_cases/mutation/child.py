@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evaluators.schema import forget
-from evaluators.testing.machine import READER
 from tests.evaluator_cases.mutation.exceptions import EQUIVALENT, UNDETECTED
 from tests.evaluator_cases.mutation.report import MutantResult, reason_for
 
@@ -59,8 +58,6 @@ def _run_child(mutant: Mutant, cases: list[PreparedCase], write_fd: int) -> None
     try:
         _limit_resources()
         _apply(mutant)
-        if mutant.module.startswith("evaluators.readers."):
-            READER.forget()
         for case in cases:
             if not case.passes():
                 os.write(write_fd, case.name.encode())

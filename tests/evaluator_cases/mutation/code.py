@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evaluators.testing.machine import READER
 from evaluators.testing.runner import PreparedCase, prepare
 from tests.evaluator_cases.mutation.child import run_mutant
 from tests.evaluator_cases.mutation.mutants import Mutant, mutants_of
@@ -30,19 +29,6 @@ if TYPE_CHECKING:
     from evaluators.testing.case import CaseTable
 
 Line = tuple[str, int]
-
-_READERS = "evaluators.readers"
-_OF_DOCUMENTS = "evaluators.documents"
-_READ = {
-    "pdf": ("pdfs",),
-    "docx": ("text",),
-    "formats": ("pdfs", "text", "slides", "spreadsheets"),
-    "visibility": ("pdfs", "text", "slides", "spreadsheets"),
-    "odf": ("text", "slides", "spreadsheets"),
-}
-"""Modules of evaluators by the kind of readers that they use; the last entry applies to other readers."""
-_APART = ("evaluators.readers.child", "evaluators.readers.reading")
-"""Modules that read documents in a separate process; cases read them in the current one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,19 +88,12 @@ def prepared(tables: Sequence[CaseTable]) -> Iterator[PreparedTables]:
 
 
 def mutated_modules(tables: Iterable[CaseTable]) -> list[str]:
-    """Return the names of the modules of readers, and of those in the packages of the tables' evaluators."""
+    """Return the names of the modules in the packages of the tables' evaluators."""
     return [module.__name__ for module in _modules(tables)]
 
 
 def tables_of(module: str, tables: Iterable[CaseTable]) -> list[CaseTable]:
-    """Return the tables whose evaluators are in a module, or in a module that imports it.
-
-    Readers are tested by the evaluators of their documents.
-    """
-    if module.startswith(f"{_READERS}."):
-        kind = module.rpartition(".")[2].partition("_")[0]
-        users = {f"{_OF_DOCUMENTS}.{reader}" for reader in _READ.get(kind, _READ["odf"])}
-        return [table for table in tables if table.evaluator.__module__ in users]
+    """Return the tables whose evaluators are in a module, or in a module that imports it."""
     names = {module}
     package = importlib.import_module(module.rpartition(".")[0])
     sources = {
@@ -144,10 +123,9 @@ def _selected_modules(
 
 def _modules(tables: Iterable[CaseTable]) -> Iterator[ModuleType]:
     packages = {table.evaluator.__module__.rpartition(".")[0] for table in tables}
-    for package in sorted(packages | ({_READERS} if _OF_DOCUMENTS in packages else set())):
+    for package in sorted(packages):
         for info in pkgutil.iter_modules(importlib.import_module(package).__path__):
-            if (name := f"{package}.{info.name}") not in _APART:
-                yield importlib.import_module(name)
+            yield importlib.import_module(f"{package}.{info.name}")
 
 
 def _mutants(module: ModuleType) -> list[Mutant]:
@@ -175,7 +153,6 @@ def _executed_lines(case: PreparedCase) -> set[Line]:
         lines.add((name, frame.f_lineno))
         return trace
 
-    READER.forget()
     before = sys.gettrace()
     sys.settrace(trace)
     try:

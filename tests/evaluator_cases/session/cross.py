@@ -23,8 +23,8 @@ from evaluators.testing.case import (
 )
 from evaluators.testing.session import SessionFixture
 from tests.evaluator_cases import file_builders
-from tests.evaluator_cases.documents.spreadsheets import xlsx
 from tests.evaluator_cases.invoice_pictures import forged_pages, honest_pages, invoice
+from tests.evaluator_cases.sheet_books import formatted, xlsx
 
 if TYPE_CHECKING:
     from evaluators.pictures import Pixels
@@ -65,6 +65,7 @@ def state(  # noqa: C901, PLR0913 - what each part of a session holds
     cells: dict[str, Any] | None = None,
     results: dict[str, float | str] | None = None,
     hidden: dict[str, Any] | None = None,
+    look: str = "",
     has_gsettings: bool = True,
 ) -> State:
     """Put values at the locations declared above."""
@@ -92,11 +93,17 @@ def state(  # noqa: C901, PLR0913 - what each part of a session holds
         if shown:
             shell.show(f'text="{shown}" resource-id="org.a:id/title" package="org.a"')
         if cells is not None:
-            more = None if hidden is None else partial(_put_hidden_first, cells=hidden)
-            fixture.desktop.write("~/a.xlsx", xlsx(cells, results, more)())
+            fixture.desktop.write("~/a.xlsx", xlsx(cells, results, _change_of(hidden, look))())
         fixture.answer = answer
 
     return put
+
+
+def _change_of(hidden: dict[str, Any] | None, look: str) -> Any:
+    """Return what changes a workbook: a hidden first sheet, or a number format of B2."""
+    if look:
+        return formatted(B2={"number_format": look})
+    return None if hidden is None else partial(_put_hidden_first, cells=hidden)
 
 
 def _put_hidden_first(book: Any, cells: dict[str, Any]) -> None:
@@ -246,17 +253,20 @@ TABLES = (
                 right=SETTING,
             ),
             *(
-                forged(
-                    name,
-                    state(cells={"B2": formula}, results={"B2": 42}, answer="42"),
-                    left=CELL,
-                    right=ANSWER,
-                )
-                for name, formula in {
-                    "stored result of a formula over empty cells": "=SUM(E2:E6)",
-                    "stored result of a division by zero": "=1/E9",
-                    "stored result of an unknown function": "=FORGE(1)",
+                forged(name, made, left=CELL, right=ANSWER)
+                for name, made in {
+                    "stored result of a formula over empty cells": state(
+                        cells={"B2": "=SUM(E2:E6)"}, results={"B2": 42}, answer="42"
+                    ),
+                    "number shown as another": state(cells={"B2": 42}, look='"7"', answer="42"),
+                    "another shown as it": state(cells={"B2": 7}, look='"42"', answer="42"),
                 }.items()
+            ),
+            another_way(
+                "date, in ISO notation",
+                state(cells={"B2": "=DATE(2026,11,21)"}, answer="2026-11-21"),
+                left=CELL,
+                right=ANSWER,
             ),
             another_way(
                 "calculated result",

@@ -9,12 +9,7 @@ import pytest
 
 from controller.validation.validator import Validator
 from controller.wiring import open_suite
-from evaluators.documents.spreadsheets import cells_equal, panes_frozen
-from evaluators.model.oracle import Act
 from evaluators.parameters.binding import bind_task
-from evaluators.schema import describe
-from evaluators.testing.machine import MachineFixture
-from foundation.process import run
 from tests.unit.controller.lab import ignore
 
 if TYPE_CHECKING:
@@ -32,24 +27,6 @@ def test_seven_tasks_show_the_features_of_task_files() -> None:
         assert task.parameters == {} or (
             bind_task(task, 1).task.instruction != bind_task(task, 4).task.instruction
         )
-
-
-def test_script_of_the_spreadsheet_sorts_and_freezes(tmp_path: Path) -> None:
-    task = open_suite(str(FIRST)).task("sheet")
-    script = next(
-        str(step.args["text"])
-        for step in task.solutions["script"]
-        if isinstance(step, Act) and "text" in step.args
-    )
-    fixture = MachineFixture(tmp_path)
-    fixture.write("~/prices.ods", (FIRST / "data/prices.ods").read_bytes())
-    home = next(tmp_path.rglob("prices.ods")).parent
-    before, frozen = task.graph
-    sorted_as = describe(cells_equal).check(before.args)
-    assert not cells_equal(fixture.subject(), **sorted_as)
-    run(["/bin/bash", "-c", script], cwd=home, env={"HOME": str(home)}).require()
-    assert cells_equal(fixture.subject(), **sorted_as)
-    assert panes_frozen(fixture.subject(), **describe(panes_frozen).check(frozen.args))
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from controller.planning import (
     specify_run,
     specify_task,
     suite_for,
+    views_documents,
 )
 from controller.specification.agent import CustomSpec, OracleSpec
 from controller.specification.observation import ObservationSpec
@@ -112,6 +113,25 @@ def specified(lab: Lab, **changes: object) -> TaskSpec:
     dumped = task.model_dump(mode="json", by_alias=True)
     changed = type(task).model_validate({**dumped, **changes})
     return specify_task(changed, vocabulary(), SourceDigester())
+
+
+def test_another_renderer_changes_only_what_judges_its_views(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check = {"check": "sheet_names_equal", "with": {"path": "~/a.ods", "names": ["Data"]}}
+    node = {"id": "named", "on": "desktop", **check}
+    digests = []
+    for digest in ("a" * 64, "b" * 64):
+        monkeypatch.setattr("controller.planning._renderer_digest", lambda digest=digest: digest)
+        digests.append((specified(lab, graph=[node]), specified(lab)))
+    (viewing, plain), (other_viewing, other_plain) = digests
+    assert viewing.differences(other_viewing) == ("evaluator desktop.sheet_names_equal",)
+    assert plain == other_plain
+    known = vocabulary()
+    task = lab.suite.task("dark-style")
+    assert not views_documents([task], known)
+    dumped = task.model_dump(mode="json", by_alias=True)
+    assert views_documents([task, type(task).model_validate({**dumped, "graph": [node]})], known)
 
 
 def test_each_part_of_a_task_has_its_own_digest(lab: Lab) -> None:

@@ -19,7 +19,9 @@ from evaluators.isolation.codec import decode, encode
 from evaluators.isolation.messages import ANSWER_CPU_S, Reply, Request
 from evaluators.isolation.pool import EvaluatorProcesses, _reply
 from evaluators.pictures import Picture
-from evaluators.readers.model import Cell, Sheet, Workbook
+from evaluators.rendering.request import CellItem
+from evaluators.rendering.views.any import ViewedDocument
+from evaluators.rendering.views.sheets import DataField, SheetsView
 from evaluators.runners import session_runner
 from evaluators.schema import describe
 from evaluators.session.view import CrossView
@@ -40,6 +42,17 @@ if TYPE_CHECKING:
     from provisioning.protocols import Json, Machine
 
 SUITE = Path(__file__).parents[3] / "examples" / "suites" / "receipts"
+
+
+VIEW = SheetsView(
+    version=1,
+    kind="sheets",
+    sheets=(),
+    active_sheet="Data",
+    null_date="1899-12-30",
+    perturbed=(),
+    shown=(),
+)
 
 
 @dataclass
@@ -296,7 +309,8 @@ def test_suite_evaluator_runs_in_the_child_process(processes: EvaluatorProcesses
         {"a": [1, 2.5, None, True, "é"], "b": {"!": "mapping"}},
         {7: (b"\0\xff", ("x",))},
         Picture(np.arange(12, dtype=np.uint8).reshape(2, 2, 3), "PNG", "RGB"),
-        Workbook((Sheet("A", {"B2": Cell(1.5, "=1+0.5")}),)),
+        (CellItem(sheet="", cell="B2"), DataField(name="Price", function="sum")),
+        ViewedDocument(VIEW, (b"\x89PNG",)),
         Request(("machine", "desktop"), "fetch", ("~/a",), {"x": 1}),
     ],
 )

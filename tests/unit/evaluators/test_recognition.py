@@ -186,3 +186,19 @@ def test_xfeat_with_its_own_weights_finds_only_existing_parts() -> None:
     assert abs(match.top - 250) < 2
     assert abs(match.scale - 1) < 0.02
     assert locate(noise(1, (360, 240), (60, 40)), pixels, by) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted", "is_held"),
+    [
+        ("Total: 42.50", "42.50", True),
+        ("Coffeebeans", "Coffee beans", True),
+        ("Invoice 78", "Invoice 7", False),
+        ("reInvoice 7", "Invoice 7", False),
+        ("Invoice 7", "invoice 7", False),
+        ("Invoice 78 Invoice 7", "Invoice 7", True),
+        ("anything", "", False),
+    ],
+)
+def test_recognised_line_matches_whole_words_only(line: str, wanted: str, is_held: bool) -> None:
+    assert holds(line, wanted) is is_held

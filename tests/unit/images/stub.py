@@ -34,6 +34,13 @@ def make_nothing(workdir: Path) -> None:
     """Leave the work folder empty."""
 
 
+class HostTools:
+    """QEMU's programs of this host, where tests have them."""
+
+    def run(self, *argv: str, timeout_s: float) -> None:
+        run(list(argv), timeout_s=timeout_s).require()
+
+
 @dataclass
 class StubRecipe:
     """A recipe that writes two files and counts its builds in a file outside the image."""
@@ -42,6 +49,7 @@ class StubRecipe:
     name: str = "stub"
     variant: str = "one"
     needs: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
     content: str = ""
     work: Callable[[Path], None] = write_disk
     seen: list[Mapping[str, Image]] = field(default_factory=list)

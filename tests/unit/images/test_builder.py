@@ -87,6 +87,29 @@ def test_dependencies_are_built_first_and_their_digest_counts(
     assert read_manifest(after.path).needs["stub"] == builder.find("stub").digest
 
 
+def test_images_of_tools_are_built_on_access_and_their_digest_does_not_count(
+    tmp_path: Path, recipe: StubRecipe
+) -> None:
+    upper = StubRecipe(tmp_path / "upper", name="upper", tools=("stub",))
+    builder = builder_of(tmp_path, recipe, upper)
+    accessed = []
+
+    def use(workdir: Path) -> None:
+        write_disk(workdir)
+        assert recipe.builds == 0
+        accessed.append(upper.seen[0]["stub"])
+        with pytest.raises(KeyError):
+            upper.seen[0]["another"]
+
+    upper.work = use
+    built = builder.ensure("upper")
+    assert accessed == [builder.find("stub")]
+    assert read_manifest(built.path).needs == {}
+
+    recipe.content = "changed"
+    assert builder.ensure("upper") == built
+
+
 def test_build_log_is_kept(tmp_path: Path, recipe: StubRecipe) -> None:
     builder_of(tmp_path, recipe).ensure("stub")
     (log,) = (tmp_path / "images" / "logs").iterdir()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from images.desktop import recipe as recipe_module
 from images.desktop.recipe import HERE, DesktopRecipe, read_packages
 from images.distribution import DISTRIBUTIONS, Reachability
 from images.log import ignore_progress
+from images.recipe import Image
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,6 +44,11 @@ class Recorder:
             (self._workdir / "packages.txt").write_text("bash 5.2\nfirefox 146.0~build1\n")
         return CommandResult(tuple(argv), 0, b"", b"")
 
+    def run(self, *argv: str, timeout_s: float) -> None:
+        """Record a program of the hypervisor image."""
+        assert timeout_s
+        self(argv)
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["ubuntu-22.04", "ubuntu-24.04"])
@@ -56,6 +63,7 @@ def test_build_commands_are_exactly_these(
     monkeypatch.setattr(bootstrap_module, "find_keyring", lambda *_words: "KEYRING")
     monkeypatch.setattr(firmware_module, "run", recorder)
     monkeypatch.setattr(recipe_module, "run", recorder)
+    monkeypatch.setattr(recipe_module, "hypervisor_tools", lambda *_a: nullcontext(recorder))
     monkeypatch.setattr(keys_module, "run", recorder)
     monkeypatch.setattr(firefox_module, "fetch", lambda *_a, **_k: Reachability(ok=True, reason=""))
     monkeypatch.setattr(firefox_module, "fetch_bytes", lambda _url: b"KEY")
@@ -68,7 +76,8 @@ def test_build_commands_are_exactly_these(
         mirror_mozilla="http://mozilla.test/apt",
     )
 
-    product = DesktopRecipe(settings).build(workdir, ignore_progress, {})
+    hypervisor = Image("hypervisor", "debian-12", "", "", tmp_path)
+    product = DesktopRecipe(settings).build(workdir, ignore_progress, {"hypervisor": hypervisor})
 
     shown = "\n\n".join(" \\\n  ".join(map(shlex.quote, argv)) for argv in recorder.commands)
     for place, word in ((HERE, "RECIPE"), (workdir, "WORK"), (tmp_path / "state", "STATE")):

@@ -40,7 +40,7 @@ def test_each_document_is_new_and_the_last_ones_are_cached(tmp_path: Path) -> No
 
     def answer(_header: dict[str, Any], parts: list[bytes]) -> bytes:
         seen.extend(parts)
-        return encode({"error": ""}, [VIEW % VERSION])
+        return encode({"error": "", "memory_peak_mib": 300.5 - len(seen)}, [VIEW % VERSION])
 
     pool = RendererPool(lambda: RendererProcess(StandInRenderer(answer)))
     views = DocumentViews("d", pool, ViewCache(tmp_path))
@@ -54,6 +54,8 @@ def test_each_document_is_new_and_the_last_ones_are_cached(tmp_path: Path) -> No
         ("cached", 2, 0),
     ]
     assert len(set(seen)) == len(seen) == 8
+    peaks = [row.extra.get("memory_peak_mib") for row in rows]
+    assert peaks == [299.5, 297.5, 295.5, 293.5, None]
 
 
 def test_documents_have_the_stated_size() -> None:

@@ -58,7 +58,7 @@ def test_every_package_has_a_stage_and_a_reason() -> None:
     ]
     assert len(rows) > 10
     for row in rows:
-        assert re.fullmatch(r"(run|test\??|old-python) +[a-z0-9.+|-]+ +\S.{10,}", row), row
+        assert re.fullmatch(r"(run\??|test\??|old-python) +[a-z0-9.+|-]+ +\S.{10,}", row), row
 
 
 ENGINE = "Debian GNU/Linux 12|/var/lib/docker|x86_64|[name=seccomp,profile=builtin name=cgroupns]"
@@ -164,12 +164,22 @@ def test_up_refuses_before_anything_is_installed(tmp_path: Path) -> None:
 
 
 APT = """case $1 in
+depends) echo {depends} ;;
 policy) case $2 in
 {candidates}
 esac ;; esac"""
 
 
-def listed(folder: Path, packages: str, *, installed: str, candidates: str, python: str) -> str:
+def listed(
+    folder: Path,
+    packages: str,
+    *,
+    installed: str,
+    candidates: str,
+    python: str = "exit 0",
+    depends: str = "",
+    docker: bool = False,
+) -> str:
     """Run host.sh --list on a host with other packages and another Python."""
     tools = folder / "bin"
     tools.mkdir()
@@ -178,8 +188,9 @@ def listed(folder: Path, packages: str, *, installed: str, candidates: str, pyth
     programs = {
         "dpkg-query": f"case $4 in\n{installed}\nesac",
         "apt-get": "exit 1",
-        "apt-cache": APT.format(candidates=candidates),
+        "apt-cache": APT.format(candidates=candidates, depends=depends),
         "python3": python,
+        **({"docker": "exit 0"} if docker else {}),
     }
     for name, text in programs.items():
         (tools / name).write_text(f"#!/bin/sh\n{text}\n")
@@ -205,7 +216,32 @@ def test_compose_1_is_enough_for_older_engines_only(
     installed = (
         f"docker-ce) echo 'installed {engine}' ;;\ndocker-compose) echo 'installed {compose}' ;;"
     )
-    found = listed(tmp_path, COMPOSE, installed=installed, candidates="", python="exit 0")
+    found = listed(tmp_path, COMPOSE, installed=installed, candidates="")
+    assert found == missing
+
+
+@pytest.mark.parametrize(
+    ("recommended", "candidate", "docker", "missing"),
+    [
+        ("docker-cli", "26.1.5+dfsg1-9", False, "docker-cli"),
+        ("docker-cli", "26.1.5+dfsg1-9", True, ""),
+        ("needrestart", "26.1.5+dfsg1-9", False, ""),
+        ("docker-cli", "(none)", False, ""),
+    ],
+    ids=["Debian 13", "docker-ce", "client in docker.io", "no archive"],
+)
+def test_docker_client_is_installed_where_the_engine_comes_without(
+    tmp_path: Path, recommended: str, candidate: str, missing: str, *, docker: bool
+) -> None:
+    candidates = f"docker-cli) echo '  Candidate: {candidate}' ;;"
+    found = listed(
+        tmp_path,
+        "run? docker-cli why\n",
+        installed="",
+        candidates=candidates,
+        depends=recommended,
+        docker=docker,
+    )
     assert found == missing
 
 

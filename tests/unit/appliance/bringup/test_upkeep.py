@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from appliance.bringup import upkeep
 from appliance.bringup.upkeep import Upkeep, cut_log
+from evaluators.rendering import container
 from foundation.errors import EngineError
 from foundation.settings import Settings
 
@@ -31,12 +32,14 @@ def test_ended_forks_and_idle_machines_are_removed(
 
     monkeypatch.setattr(upkeep, "LocalFleet", Fleet)
     monkeypatch.setattr(upkeep, "remove_leftovers", silent)
+    monkeypatch.setattr(container, "remove_leftovers", lambda _state_dir: ["0123"])
     with caplog.at_level("INFO", logger="appliance.bringup.upkeep"):
         Upkeep(Settings(state_dir=tmp_path)).work()
     assert [record.message for record in caplog.records] == [
         "removed: desktop-1: its process ended",
         "removed: desktop-2: nobody used it for 600 s",
         "upkeep failed: The engine does not answer.",
+        "removed: renderer 0123: it does not run",
     ]
 
 

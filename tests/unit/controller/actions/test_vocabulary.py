@@ -6,14 +6,19 @@ import pytest
 
 from controller.actions.vocabulary import setup_tools
 from controller.wiring import open_suite
+from evaluators.loading.suite import list_suites
 from foundation.errors import SpecError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_shipped_suite_uses_existing_names_only() -> None:
+def test_shipped_suites_use_existing_names_only() -> None:
     assert len(open_suite("smoke").tasks) == 8
+    for name in list_suites():
+        suite = open_suite(name)
+        assert suite.tasks
+        assert not suite.left_out
 
 
 def test_setup_operations_match_the_documented_ones() -> None:

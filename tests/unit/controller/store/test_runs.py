@@ -27,9 +27,11 @@ from controller.store.event_log import TrialLog, read_events
 from controller.store.index import list_runs
 from controller.store.runs import Store
 from evaluators.graph.outcome import Verdict
+from evaluators.rendering.views.any import ViewedDocument, parse_view
 from foundation.clock import FakeClock
 from foundation.errors import StoreError, UnknownNameError, UsageError
 from foundation.files import digest_bytes
+from images.renderer.program.framing import VERSION
 from provisioning.protocols import Bounds, Element
 from tests.unit.controller.jobs import next_job
 
@@ -216,6 +218,28 @@ def test_equal_trees_are_stored_once_under_their_digest(tmp_path: Path) -> None:
     assert digest_bytes(text) == digests[0]["desktop"]
     (row,) = json.loads(text)
     assert (row["bounds"], row["states"]) == ([1, 2, 3, 4], ["enabled", "focused"])
+
+
+def test_equal_views_are_stored_once_under_their_digest(tmp_path: Path) -> None:
+    folder = make_run(tmp_path)
+    row = {
+        "version": VERSION,
+        "kind": "sheets",
+        "sheets": [],
+        "null_date": "1899-12-30",
+        "perturbed": [],
+        "shown": [],
+    }
+    views = [
+        ViewedDocument(parse_view(json.dumps({**row, "active_sheet": name}).encode()), (b"page",))
+        for name in ("Data", "Data", "Sums")
+    ]
+    with folder.begin_attempt(next_job(folder, "a"), CLOCK) as log:
+        digests = [log.keep_view(viewed) for viewed in views]
+    assert digests[0] == digests[1] != digests[2]
+    for digest, viewed in zip(digests, views, strict=True):
+        text = (folder.path / "blobs" / f"{digest}.json").read_bytes()
+        assert parse_view(text) == viewed.view
 
 
 def test_unknown_run_is_rejected_with_nearest_match(tmp_path: Path) -> None:

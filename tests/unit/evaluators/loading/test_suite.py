@@ -250,7 +250,8 @@ def test_suites_are_found_by_name_folder_or_file(tmp_path: Path) -> None:
         load_suite(p, VOCABULARY) for p in (str(tmp_path), tmp_path / "suite.yaml")
     )
     assert by_folder == by_file
-    assert "smoke" in list_suites()
+    assert list_suites()[0] == "smoke"
+    assert "documents" in list_suites()[1:]
     assert load_suite("smoke", UNCHECKED).name == "smoke"
 
 

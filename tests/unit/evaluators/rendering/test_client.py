@@ -30,6 +30,7 @@ VIEW = {
     "kind": "sheets",
     "sheets": [],
     "active_sheet": "S",
+    "null_date": "1899-12-30",
     "perturbed": [],
     "shown": [],
 }

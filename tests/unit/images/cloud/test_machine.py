@@ -11,6 +11,7 @@ from foundation.errors import ImageBuildError
 from foundation.process import find_tool, run
 from images.cloud.machine import BuildMachine
 from images.cloud.recipe import take_root
+from tests.unit.images.stub import HostTools
 
 GOLDEN = Path(__file__).resolve().parents[3] / "golden"
 MIB = 1 << 20
@@ -53,7 +54,7 @@ def answer(machine: BuildMachine, **files: str) -> None:
 
 def test_reply_of_the_guest_is_read(machine: BuildMachine) -> None:
     answer(machine, status="0\n", hostname="guest\n")
-    assert machine.run(timeout_s=20) == {"status": b"0\n", "hostname": b"guest\n"}
+    assert machine.run(HostTools(), timeout_s=20) == {"status": b"0\n", "hostname": b"guest\n"}
     assert not (machine.folder / "out.raw").exists()
 
 
@@ -62,14 +63,14 @@ def test_failure_in_the_guest_stops_the_build_with_its_output(
 ) -> None:
     answer(machine, **{"status": "3\n", "install.log": "the cause\n"})
     with pytest.raises(ImageBuildError, match="by cloud-init failed") as caught:
-        machine.run(timeout_s=20)
+        machine.run(HostTools(), timeout_s=20)
     assert caught.value.details == "the cause\n"
 
 
 def test_guest_that_ends_without_a_reply_failed(machine: BuildMachine) -> None:
     (machine.folder / "bin/answer.tar").write_bytes(b"no tar")
     with pytest.raises(ImageBuildError, match="by cloud-init failed") as caught:
-        machine.run(timeout_s=20)
+        machine.run(HostTools(), timeout_s=20)
     assert caught.value.details == "booted\n"
 
 
@@ -78,7 +79,7 @@ def test_guest_that_never_ends_times_out(machine: BuildMachine) -> None:
     program = machine.folder / "bin/qemu-system-x86_64"
     program.write_text(QEMU.replace("dd if", "true if") + "sleep 60\n")
     with pytest.raises(ImageBuildError, match=r"did not finish within 0\.5 s"):
-        machine.run(timeout_s=0.5)
+        machine.run(HostTools(), timeout_s=0.5)
 
 
 def text_at(disk: Path, folder: Path) -> str:
@@ -128,7 +129,7 @@ def test_largest_linux_partition_becomes_the_disk(system: Path, tmp_path: Path) 
     disk = partitioned(tmp_path, table, system, at_mib=17)
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    take_root(disk, tmp_path / "root.qcow2", scratch)
+    take_root(disk, tmp_path / "root.qcow2", scratch, HostTools())
     assert text_at(tmp_path / "root.qcow2", tmp_path) == "from the root"
     assert not list(scratch.iterdir())
 
@@ -137,7 +138,7 @@ def test_largest_linux_partition_becomes_the_disk(system: Path, tmp_path: Path) 
 def test_unpartitioned_disk_is_used_whole(system: Path, tmp_path: Path) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    take_root(as_qcow2(system), tmp_path / "root.qcow2", scratch)
+    take_root(as_qcow2(system), tmp_path / "root.qcow2", scratch, HostTools())
     assert text_at(tmp_path / "root.qcow2", tmp_path) == "from the root"
 
 
@@ -145,4 +146,4 @@ def test_unpartitioned_disk_is_used_whole(system: Path, tmp_path: Path) -> None:
 def test_disk_without_a_linux_partition_is_rejected(system: Path, tmp_path: Path) -> None:
     disk = partitioned(tmp_path, "label: gpt\n1MiB,32MiB,U\n", system, at_mib=1)
     with pytest.raises(ImageBuildError, match="no Linux partition"):
-        take_root(disk, tmp_path / "root.qcow2", tmp_path)
+        take_root(disk, tmp_path / "root.qcow2", tmp_path, HostTools())

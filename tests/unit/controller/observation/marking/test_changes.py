@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def screen(*boxes: Bounds) -> Frame:
-    frame = np.full((320, 480, 3), 255, np.uint8)
+    frame = np.full((800, 1280, 3), 255, np.uint8)
     for box in boxes:
         frame[box.top : box.bottom, box.left : box.right] = 0
     return frame
@@ -53,18 +53,18 @@ def test_boxes_contain_every_change() -> None:
     covered = painted_over(after, boxes)
     assert (covered == 255).all()
     assert changed_boxes(after, after.copy()) == []
-    assert changed_boxes(None, after) == [Bounds(0, 0, 480, 320)]
+    assert changed_boxes(None, after) == [Bounds(0, 0, 1280, 800)]
 
 
 def test_only_changed_regions_are_read_again() -> None:
     engine = Reader()
     reader = TextReader("rapidocr", engine)
     assert [row.box for row in reader.find(screen(ONE), [])] == [ONE]
-    assert engine.sizes == [(320, 480)]
+    assert engine.sizes == [(800, 1280)]
     found = reader.find(screen(ONE, OTHER), [])
     assert [row.box for row in found] == [ONE, OTHER]
     assert engine.sizes[1][0] < 100
-    assert reader.read_px < 0.1 * 320 * 480
+    assert reader.read_px < 0.1 * 800 * 1280
     assert [row.box for row in reader.find(screen(ONE, OTHER), [])] == [ONE, OTHER]
     assert reader.read_px == 0
     assert [row.box for row in reader.find(screen(OTHER), [])] == [OTHER]
@@ -82,3 +82,12 @@ def test_a_piece_that_a_change_touches_is_read_as_a_whole() -> None:
     reader.update(screen(whole))
     shorter = Bounds(20, 100, 280, 120)
     assert [piece.box for piece in reader.update(screen(shorter))] == [shorter]
+
+
+def test_many_small_regions_are_read_as_one_picture() -> None:
+    reader = RegionReader(lambda part: [Piece(bounds_of_ink(part))])
+    reader.update(screen())
+    assert reader.read_px == 0
+    boxes = [Bounds(100 * n, 100 * n, 100 * n + 40, 100 * n + 20) for n in range(1, 6)]
+    reader.update(screen(*boxes))
+    assert reader.read_px == 800 * 1280

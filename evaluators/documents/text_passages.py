@@ -1,0 +1,146 @@
+"""Paragraphs and passages of text documents, as far as they are seen."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evaluators.rendering.request import PartItem, TextItem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from evaluators.machine_view import MachineView
+    from evaluators.rendering.request import Item
+    from evaluators.rendering.views.text import Paragraph, Run, TextView
+
+MAX_ASKED = 1000
+"""Characters of a text by which it is looked for in the picture."""
+_FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters that are drawn as spaces."""
+
+
+@dataclass(frozen=True)
+class Passage:
+    """Characters of a paragraph, from `start` to before `end`."""
+
+    paragraph: Paragraph
+    start: int
+    end: int
+
+    @property
+    def runs(self) -> list[Run]:
+        """The run of each of its characters."""
+        return [run for _, run in self._letters[self.start : self.end]]
+
+    @property
+    def neighbours(self) -> list[Run]:
+        """The runs of the visible characters before and behind it."""
+        before = [run for letter, run in self._letters[: self.start] if has_ink(letter)]
+        behind = [run for letter, run in self._letters[self.end :] if has_ink(letter)]
+        return [*before[-1:], *behind[:1]]
+
+    @property
+    def _letters(self) -> list[tuple[str, Run]]:
+        return [(letter, run) for run in self.paragraph.runs for letter in run.text]
+
+
+def seen_paragraphs(view: MachineView, path: str, text: str) -> list[Paragraph]:
+    """Return the paragraphs of the body that equal a text, without outer white space, and are seen."""
+    document = _ask(view, path, text.strip())
+    if document is None:
+        return []
+    return [document.paragraphs[number] for number in _equal(document, text, _seen(document))]
+
+
+def every_paragraph(
+    view: MachineView, path: str, text: str, is_so: Callable[[Paragraph], bool]
+) -> bool:
+    """Return whether the body has a paragraph with this text, and all of them are seen and are so."""
+    document = _ask(view, path, text.strip())
+    if document is None:
+        return False
+    numbers = _equal(document, text, set(range(len(document.paragraphs))))
+    return bool(numbers) and all(
+        number in _seen(document) and is_so(document.paragraphs[number]) for number in numbers
+    )
+
+
+def seen_passages(view: MachineView, path: str, text: str) -> list[Passage]:
+    """Return where a text occurs in body and tables; nothing if one of the places is not seen."""
+    document = _ask(view, path, text)
+    if document is None:
+        return []
+    found = [
+        (number, Passage(paragraph, start, start + len(text)))
+        for number, paragraph in enumerate(document.paragraphs)
+        if paragraph.part in {"body", "table"}
+        for start in _places(paragraph, text)
+    ]
+    is_seen = all(number in _seen(document) for number, _ in found)
+    return [passage for _, passage in found] if is_seen else []
+
+
+def every_run(view: MachineView, path: str, text: str, is_so: Callable[[Run], bool]) -> bool:
+    """Return whether a text occurs, is seen everywhere, and all of its runs are so."""
+    passages = seen_passages(view, path, text)
+    return bool(passages) and all(is_so(run) for passage in passages for run in passage.runs)
+
+
+def part_of_document(
+    view: MachineView, path: str, *parts: str
+) -> tuple[TextView | None, list[tuple[Paragraph, bool]]]:
+    """Return a document, and the paragraphs with text of some of its parts.
+
+    Args:
+        view: the machine.
+        path: path of the document.
+        parts: ``body``, ``table``, ``header`` or ``footer``.
+
+    Returns:
+        The document, None if it is missing; its paragraphs with visible characters, and whether each
+        of them is seen.
+    """
+    asked = [PartItem.model_validate({"part": part}) for part in parts]
+    document = view.text_document(path, shown=asked)
+    if document is None:
+        return None, []
+    return document, [
+        (paragraph, number in _seen(document))
+        for number, paragraph in enumerate(document.paragraphs)
+        if paragraph.part in parts and any(map(has_ink, paragraph.text))
+    ]
+
+
+def has_ink(letter: str) -> bool:
+    """Return whether a character is visible: not white space, zero-width or a filler."""
+    is_mark = unicodedata.category(letter) in {"Cc", "Cf", "Mn", "Me"}
+    return not (letter.isspace() or is_mark or letter in _FILLERS)
+
+
+def _ask(view: MachineView, path: str, text: str) -> TextView | None:
+    """Return the view that says where a text is seen; None also for an empty text."""
+    items: tuple[Item, ...] = (TextItem(text=text[:MAX_ASKED]),) if text else ()
+    return view.text_document(path, shown=items) if items else None
+
+
+def _seen(document: TextView) -> set[int]:
+    return {number for row in document.shown for number in row.paragraphs}
+
+
+def _equal(document: TextView, text: str, numbers: set[int]) -> list[int]:
+    return [
+        number
+        for number in sorted(numbers)
+        if document.paragraphs[number].part == "body"
+        and document.paragraphs[number].text.strip() == text.strip()
+    ]
+
+
+def _places(paragraph: Paragraph, text: str) -> Iterator[int]:
+    letters = "".join(run.text for run in paragraph.runs)
+    start = letters.find(text)
+    while start >= 0:
+        yield start
+        start = letters.find(text, start + len(text))

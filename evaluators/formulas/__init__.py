@@ -1,1 +1,0 @@
-"""Recalculation of spreadsheet formulas, to verify stored results."""

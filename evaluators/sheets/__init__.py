@@ -1,0 +1,1 @@
+"""Values and formulas of cells, compared with what a task expects."""

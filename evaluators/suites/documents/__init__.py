@@ -1,0 +1,1 @@
+"""Tasks whose results are documents: their text, formatting and design."""

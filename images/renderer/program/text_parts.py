@@ -1,0 +1,224 @@
+"""Paragraphs, tables, page styles and pictures of a text document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from images.renderer.program.errors import DocumentError
+from images.renderer.program.formatting import color, paragraphs_of, read_paragraph
+
+MAX_PARAGRAPHS = 3000
+MAX_TABLE_CELLS = 300
+"""Cells of a table whose formatting is read; larger tables have texts only."""
+_TABLE = "com.sun.star.text.TextTable"
+_RUN = (
+    "CharBackColor",
+    "CharEscapement",
+    "CharHighlight",
+    "CharKerning",
+    "CharTransparence",
+    "HyperLinkURL",
+    "TextPortionType",
+)
+_PARAGRAPH = (
+    "BreakType",
+    "NumberingIsNumber",
+    "OutlineLevel",
+    "PageDescName",
+    "ParaBackColor",
+    "ParaStyleName",
+)
+_BREAKS_BEFORE = {"PAGE_BEFORE", "PAGE_BOTH"}
+_BREAKS_AFTER = {"PAGE_AFTER", "PAGE_BOTH"}
+_BULLET = 6
+"""Source: com.sun.star.style.NumberingType.CHAR_SPECIAL."""
+_PRIVATE_USE = "\ue000", "\uf8ff"
+"""Letters of symbol fonts, of which Word makes bullets."""
+_WHOLE = 10_000
+_NEAR = 50
+"""Positions of columns that differ less, of `_WHOLE`, are the same."""
+
+
+@dataclass
+class Parts:
+    """What was read of a document.
+
+    Attributes:
+        paragraphs: rows of the view.
+        ranges: the same paragraphs in LibreOffice.
+        tables: tables of the body.
+    """
+
+    paragraphs: list[dict[str, Any]] = field(default_factory=list)
+    ranges: list[Any] = field(default_factory=list)
+    tables: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(self, paragraph: Any, part: str, place: str) -> None:  # noqa: ANN401
+        """Read a paragraph.
+
+        Raises:
+            DocumentError: there are more than `MAX_PARAGRAPHS`.
+        """
+        if len(self.paragraphs) == MAX_PARAGRAPHS:
+            raise DocumentError(f"It has more than {MAX_PARAGRAPHS} paragraphs.")
+        self.paragraphs.append({**_paragraph(paragraph), "part": part, "place": place})
+        self.ranges.append(paragraph)
+
+
+def read_parts(document: Any) -> Parts:  # noqa: ANN401 - UNO has no types
+    """Return the paragraphs of body, tables, headers and footers, and the tables.
+
+    Raises:
+        DocumentError: it has too many paragraphs.
+    """
+    parts = Parts()
+    for content in paragraphs_of(document.Text):
+        if content.supportsService(_TABLE):
+            parts.tables.append(_read_table(content, parts))
+        else:
+            parts.add(content, "body", "")
+    for style in _used_page_styles(document):
+        for part, text in _margins_of(style):
+            for content in paragraphs_of(text):
+                if not content.supportsService(_TABLE):
+                    parts.add(content, part, style.DisplayName)
+    return parts
+
+
+def read_page_styles(document: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - UNO has no types
+    """Return the page styles in use."""
+    return [_page_style(style) for style in _used_page_styles(document)]
+
+
+def read_pictures(document: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - UNO has no types
+    """Return the pictures."""
+    objects = document.GraphicObjects
+    pictures = [objects.getByIndex(number) for number in range(objects.Count)]
+    return [
+        {
+            "number": number,
+            "name": picture.Name,
+            "description": picture.Description or picture.Title,
+            "width_mm": picture.Size.Width / 100,
+            "height_mm": picture.Size.Height / 100,
+            "anchor": picture.AnchorType.value.lower(),
+        }
+        for number, picture in enumerate(pictures)
+    ]
+
+
+def _paragraph(paragraph: Any) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
+    values = dict(zip(_PARAGRAPH, paragraph.getPropertyValues(_PARAGRAPH), strict=True))
+    return {
+        **read_paragraph(paragraph, _RUN),
+        "style": values["ParaStyleName"],
+        "level": values["OutlineLevel"],
+        "background": color(values["ParaBackColor"]),
+        "list_label": _list_label(paragraph) if values["NumberingIsNumber"] else "",
+        "is_page_break_before": values["BreakType"].value in _BREAKS_BEFORE
+        or bool(values["PageDescName"]),
+        "is_page_break_after": values["BreakType"].value in _BREAKS_AFTER,
+    }
+
+
+def _list_label(paragraph: Any) -> str:  # noqa: ANN401 - UNO has no types
+    """Return the number of a paragraph in a list, or its bullet, which LibreOffice does not call a label."""
+    label: str = paragraph.ListLabelString
+    if label or paragraph.NumberingRules is None:
+        return label
+    level = paragraph.NumberingRules.getByIndex(paragraph.NumberingLevel)
+    values = {value.Name: value.Value for value in level}
+    bullet = values.get("BulletChar", "") if values["NumberingType"] == _BULLET else ""
+    return "\u2022" if _PRIVATE_USE[0] <= bullet <= _PRIVATE_USE[1] else bullet
+
+
+def _read_table(table: Any, parts: Parts) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
+    names = table.CellNames
+    if len(names) <= MAX_TABLE_CELLS:
+        for name in names:
+            for content in paragraphs_of(table.getCellByName(name)):
+                if not content.supportsService(_TABLE):
+                    parts.add(content, "table", f"{table.Name}.{name}")
+    starts = [_starts(table, row) for row in range(table.Rows.Count)]
+    grid = _merge(sorted(start for row in starts for start in row))
+    cells = [
+        {"name": name, "text": table.getCellByName(name).String, **_position(name, starts, grid)}
+        for name in names
+    ]
+    return {
+        "name": table.Name,
+        "rows": table.Rows.Count,
+        "columns": max(len(grid), 1),
+        "cells": cells,
+    }
+
+
+def _starts(table: Any, row: int) -> list[int]:  # noqa: ANN401 - UNO has no types
+    """Return where the cells of a row begin, of `_WHOLE`."""
+    separators = table.Rows.getByIndex(row).TableColumnSeparators
+    whole = table.TableColumnRelativeSum or _WHOLE
+    inner = [round(separator.Position * _WHOLE / whole) for separator in separators or ()]
+    return [0, *inner]
+
+
+def _merge(positions: list[int]) -> list[int]:
+    merged: list[int] = []
+    for position in positions:
+        if not merged or position - merged[-1] > _NEAR:
+            merged.append(position)
+    return merged
+
+
+def _position(name: str, starts: list[list[int]], grid: list[int]) -> dict[str, Any]:
+    """Return row and column of a cell, from 1; None in a cell that was split."""
+    letters = name.rstrip("0123456789")
+    if not letters.isalpha() or not name[len(letters) :]:
+        return {"row": None, "column": None}
+    row, number = int(name[len(letters) :]) - 1, 0
+    for letter in letters:
+        number = (
+            number * 52 + "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".index(letter) + 1
+        )
+    if row >= len(starts) or number > len(starts[row]):
+        return {"row": None, "column": None}
+    start = starts[row][number - 1]
+    column = sum(position <= start + _NEAR for position in grid)
+    return {"row": row + 1, "column": column}
+
+
+def _used_page_styles(document: Any) -> list[Any]:  # noqa: ANN401 - UNO has no types
+    styles = document.StyleFamilies.getByName("PageStyles")
+    every = [styles.getByIndex(number) for number in range(styles.Count)]
+    return [style for style in every if style.isInUse()]
+
+
+def _margins_of(style: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - UNO has no types
+    """Return the texts of headers and footers of all pages of a style."""
+    texts = []
+    for part, name in (("header", "Header"), ("footer", "Footer")):
+        if not style.getPropertyValue(f"{name}IsOn"):
+            continue
+        texts.append((part, style.getPropertyValue(f"{name}Text")))
+        if not style.getPropertyValue(f"{name}IsShared"):
+            texts.append((part, style.getPropertyValue(f"{name}TextLeft")))
+        if not style.FirstIsShared:
+            texts.append((part, style.getPropertyValue(f"{name}TextFirst")))
+    return texts
+
+
+def _page_style(style: Any) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
+    return {
+        "name": style.DisplayName,
+        "width_mm": style.Width / 100,
+        "height_mm": style.Height / 100,
+        "is_landscape": bool(style.IsLandscape),
+        "background": color(style.BackColor),
+        "columns": max(1, style.TextColumns.ColumnCount),
+        "header": style.HeaderText.String if style.HeaderIsOn else "",
+        "footer": style.FooterText.String if style.FooterIsOn else "",
+        **{
+            f"{side.lower()}_margin_mm": style.getPropertyValue(f"{side}Margin") / 100
+            for side in ("Left", "Right", "Top", "Bottom")
+        },
+    }

@@ -1,0 +1,184 @@
+"""Text documents for test cases: built with python-docx, by hand, or saved by LibreOffice Writer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evaluators.testing.case import another_way, corrupt, empty, forged, hostile, missing, nothing
+from tests.evaluator_cases import file_builders
+from tests.evaluator_cases.document_cases import at
+
+if TYPE_CHECKING:
+    from evaluators.testing.case import Case
+    from tests.evaluator_cases.document_cases import Make
+
+PATH = "~/Documents/letter"
+POINT = 12_700
+"""EMU in a point."""
+MM = 36_000
+"""EMU in a millimetre."""
+WORDS = "Here are bold, slanted, lined, struck, H2O, x3, red, large, marked and mono words."
+"""The formatted paragraph of `saved`."""
+_FOLDER = Path(__file__).parent / "files"
+Block = Callable[[Any], Any]
+"""Function that adds to a python-docx document, and returns the paragraph."""
+
+
+def saved(form: str) -> Make:
+    """Return a function that reads the letter that Writer 7.3 saved as ``odt`` or ``docx``.
+
+    It has a heading, formatted words, paragraphs of all kinds, a table, two pictures, two landscape
+    pages of A4, a header and a footer with page numbers.
+    """
+    return cache((_FOLDER / f"letter.{form}").read_bytes)
+
+
+def docx(*blocks: Block | str) -> Make:
+    """Return a function that creates a .docx of blocks, or plain paragraphs."""
+
+    @cache
+    def make() -> bytes:
+        def build(document: Any) -> None:
+            for block in blocks:
+                (block if callable(block) else paragraph(block))(document)
+
+        return file_builders.docx(build)
+
+    return make
+
+
+def odt(body: str, **more: Any) -> Make:
+    """Return a function that creates an .odt of this body; `more` as for `file_builders.odf`."""
+    return cache(lambda: file_builders.odf("text", body, **more))
+
+
+def odt_with(text: str, characters: str = "", paragraph_look: str = "") -> Make:
+    """Return a function that creates an .odt of one paragraph with these attributes of its look."""
+    automatic = (
+        '<style:style style:name="P" style:family="paragraph">'
+        f"<style:paragraph-properties {paragraph_look}/>"
+        f"<style:text-properties {characters}/></style:style>"
+    )
+    return odt(f'<text:p text:style-name="P">{text}</text:p>', automatic=automatic)
+
+
+def paragraph(*pieces: str | tuple[str, dict[str, Any]], **look: Any) -> Block:
+    """Return a block that is a paragraph.
+
+    Args:
+        pieces: texts; with attributes of their font, ``rgb`` for the colour.
+        look: attributes of its format; ``alignment`` is 0 left, 1 center, 2 right; whole numbers are EMU.
+    """
+
+    def add(document: Any) -> Any:
+        from docx.shared import Length
+
+        added = document.add_paragraph()
+        for piece in pieces:
+            text, font = (piece, {}) if isinstance(piece, str) else piece
+            set_font(added.add_run(text), **font)
+        for name, value in look.items():
+            is_length = type(value) is int and name != "alignment"
+            setattr(added.paragraph_format, name, Length(value) if is_length else value)
+        return added
+
+    return add
+
+
+def set_font(run: Any, **font: Any) -> None:
+    """Set attributes of a run's font; ``rgb`` is its colour."""
+    from docx.shared import RGBColor
+
+    for name, value in font.items():
+        if name == "rgb":
+            run.font.color.rgb = RGBColor.from_string(value)
+        else:
+            setattr(run.font, name, value)
+
+
+def heading(text: str, level: int) -> Block:
+    """Return a block that is a heading."""
+    return lambda document: document.add_heading(text, level)
+
+
+def footer(*pieces: str, part: str = "footer", **look: Any) -> Block:
+    """Return a block that sets the text of the footer, or of the header."""
+
+    def add(document: Any) -> None:
+        added = getattr(document.sections[0], part).paragraphs[0]
+        for piece in pieces:
+            added.add_run(piece)
+        for name, value in look.items():
+            setattr(added.paragraph_format, name, value)
+
+    return add
+
+
+def table(*rows: tuple[str, ...], font: dict[str, Any] | None = None) -> Block:
+    """Return a block that is a table."""
+
+    def add(document: Any) -> None:
+        grid = document.add_table(len(rows), len(rows[0]))
+        for row, cells in enumerate(rows):
+            for column, content in enumerate(cells):
+                set_font(grid.cell(row, column).paragraphs[0].add_run(content), **(font or {}))
+
+    return add
+
+
+def unseen(block: Block, how: str) -> Block:
+    """Return a block whose text is ``white``, ``tiny``, ``hidden`` or ``away`` (off the page)."""
+
+    def add(document: Any) -> None:
+        added = block(document)
+        if how == "away":
+            added.paragraph_format.left_indent = -400 * MM
+            return
+        fonts: dict[str, dict[str, Any]] = {
+            "white": {"rgb": "FFFFFF"},
+            "tiny": {"size": POINT},
+            "hidden": {"hidden": True},
+        }
+        for run in added.runs:
+            set_font(run, **fonts[how])
+
+    return add
+
+
+def forged_cases(block: Block, text: str, args: dict[str, Any], *hows: str) -> tuple[Case, ...]:
+    """Return cases in which the right block is not seen, and its text is seen in the footer."""
+    return tuple(
+        forged(
+            f"{how}, and its text in the footer",
+            at(PATH, docx("Words.", unseen(block, how), footer(text))),
+            **args,
+        )
+        for how in hows or ("away", "hidden")
+    )
+
+
+def saved_cases(args: dict[str, Any]) -> tuple[Case, ...]:
+    """Return cases of the letter that Writer saved, which has what the arguments ask for."""
+    return tuple(
+        another_way(f"saved by Writer as .{form}", at(PATH, saved(form)), **args)
+        for form in ("odt", "docx")
+    )
+
+
+def file_cases(make: Make, args: dict[str, Any]) -> tuple[Case, ...]:
+    """Return cases of missing, corrupt, empty and hostile files, none of which needs a renderer."""
+
+    def link(fixture: Any) -> None:
+        fixture.write("/srv/out", make())
+        fixture.link(PATH, "/srv/out")
+
+    return (
+        missing("no file", nothing, **args),
+        corrupt("half of the file", at(PATH, lambda: make()[: len(make()) // 2]), **args),
+        empty("empty file", at(PATH, lambda: b""), **args),
+        hostile("link to the matching file", link, **args),
+        hostile("file over the size limit", lambda fixture: fixture.huge(PATH), **args),
+    )

@@ -1,0 +1,1 @@
+"""Corrupt, huge and hostile documents, made from a seed."""

@@ -1,0 +1,78 @@
+"""Values of cells, and whether what is drawn contradicts them."""
+
+from __future__ import annotations
+
+import pytest
+
+from evaluators.sheets.values import moment_number, shows_moment, shows_number
+
+NULL = "1899-12-30"
+
+
+@pytest.mark.parametrize(
+    ("drawn", "value"),
+    [
+        ("42", 41.5),
+        ("41.50 €", 41.5),
+        ("4,150%", 41.5),
+        ("-2.50", -2.5),
+        ("(2.50)", -2.5),
+        ("2,50", 2.5),
+        ("1,234.5", 1234.5),
+        ("1.234,5", 1234.5),
+        ("4.15E+01", 41.5),
+        ("2 1/2", 2.5),
+        ("-1/2", -0.5),
+        ("9m2", 9.0),
+        ("0.33", 1 / 3),
+    ],
+)
+def test_a_number_is_shown_in_any_usual_format(drawn: str, value: float) -> None:
+    assert shows_number(drawn, "General", value)
+
+
+@pytest.mark.parametrize(
+    ("drawn", "value"),
+    [("12", 41.5), ("2.5", -2.5), ("###", 5.0), ("12 (41.5)", 41.5), ("", 0.0), ("42.0", 41.5)],
+)
+def test_another_number_is_not_shown(drawn: str, value: float) -> None:
+    assert not shows_number(drawn, "General", value)
+
+
+def test_a_number_typed_into_the_format_is_not_shown() -> None:
+    assert shows_number("42", "0", 41.5)
+    assert not shows_number("42", '"42"', 41.5)
+    assert not shows_number("42", "\\4\\2", 41.5)
+    assert shows_number("41.5 m2", '0.0" m2"', 41.5)
+
+
+@pytest.mark.parametrize(
+    ("drawn", "number_format", "moment"),
+    [
+        ("2026-11-21", "YYYY-MM-DD", "2026-11-21"),
+        ("11/21/26", "MM/DD/YY", "2026-11-21"),
+        ("Saturday, 21 November", "DDDD, D MMMM", "2026-11-21"),
+        ("2:30 PM", "H:MM AM/PM", "14:30"),
+        ("26:05", "[HH]:MM", "26:05"),
+        ("2026-11-21 14:30:07", "YYYY-MM-DD HH:MM:SS", "2026-11-21T14:30:07"),
+    ],
+)
+def test_a_moment_is_shown_by_its_parts(drawn: str, number_format: str, moment: str) -> None:
+    value = moment_number(moment, NULL)
+    assert value is not None
+    assert shows_moment(drawn, number_format, value, NULL)
+
+
+@pytest.mark.parametrize(
+    ("drawn", "number_format"),
+    [("46347", "General"), ("2026-11-22", "YYYY-MM-DD"), ("Dec 2026", '"Dec" YYYY'), ("", "")],
+)
+def test_another_moment_is_not_shown(drawn: str, number_format: str) -> None:
+    value = moment_number("2026-11-21", NULL)
+    assert value == 46347
+    assert not shows_moment(drawn, number_format, value, NULL)
+
+
+@pytest.mark.parametrize("text", ["", "soon", "2026-13-01", "9", "9:3", "9:30 x"])
+def test_what_is_no_moment_has_no_number(text: str) -> None:
+    assert moment_number(text, NULL) is None
