@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ from controller.specification.run import ActionSpec
 from controller.wiring import open_suite
 from evaluators.loading.suite import list_suites
 from foundation.clock import SYSTEM_CLOCK
-from foundation.errors import UnknownNameError, UsageError
+from foundation.errors import RequirementError, UnknownNameError, UsageError
 from provisioning.recording.recorder import check_recording
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from evaluators.loading.suite import Suite
     from foundation.clock import Clock
     from foundation.settings import Settings
+
+_MOST_NAMED = 5
 
 
 def open_tasks(request: RunRequest) -> tuple[Suite, tuple[str, ...]]:
@@ -153,6 +156,7 @@ def specify_request(
     _check_recording(request)
     suite, tasks = open_tasks(request)
     _check_solution(request, suite, tasks)
+    _check_tools(request, suite, tasks)
     agent = _specify_agent(request)
     _check_family(agent, suite, tasks)
     require_observation(request.whole_observation, suite.vocabulary)
@@ -190,6 +194,30 @@ def _check_solution(request: RunRequest, suite: Suite, tasks: tuple[str, ...]) -
     known = {name for task in chosen for name in task.solutions}
     if request.solution and request.solution not in known:
         raise UnknownNameError.of("solution", request.solution, known)
+
+
+def _check_tools(request: RunRequest, suite: Suite, tasks: tuple[str, ...]) -> None:
+    """Check that agents have something to act with, and the host what tool servers need.
+
+    Raises:
+        UsageError: agents are to act with tools only, and a task offers none.
+        RequirementError: the package for tool servers is missing.
+    """
+    chosen = [task for task in suite.tasks if not tasks or task.id in tasks]
+    if request.interface == "tools" and not request.code:
+        lacking = [task.id for task in chosen if not task.tools]
+        if lacking:
+            raise UsageError(
+                "These tasks offer no tools, so that agents could do nothing: "
+                f"{', '.join(lacking[:_MOST_NAMED])}.",
+                resolution="Choose others with --task, or use --interface both.",
+            )
+    is_needed = request.interface != "gui" and any(task.tools for task in chosen)
+    if is_needed and importlib.util.find_spec("mcp") is None:
+        raise RequirementError(
+            "The tasks offer tools, but the package mcp is not installed.",
+            resolution="pip install --editable .[tools], or use --interface gui.",
+        )
 
 
 def _specify_agent(request: RunRequest) -> AgentSpec:

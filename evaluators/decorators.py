@@ -45,8 +45,8 @@ class Mark(NamedTuple):
         on: one of `PLACES`.
         function: the function itself.
         needs: a program required on the desktop, such as ``Firefox``; empty if there is none.
-        group: of an action, one of `GROUPS`: runs choose which groups agents are offered.
         views_documents: whether it asks the renderer for views of documents.
+        group: of an action, one of `GROUPS`: runs choose which groups agents are offered.
     """
 
     kind: str
@@ -54,8 +54,8 @@ class Mark(NamedTuple):
     on: str
     function: Callable[..., Any]
     needs: str = ""
-    group: str = ""
     views_documents: bool = False
+    group: str = ""
 
 
 def evaluator(*, on: str, needs: str = "", views_documents: bool | None = None) -> Callable[[F], F]:
@@ -162,7 +162,7 @@ def collect(module: ModuleType | Mapping[str, object], *, kind: str, on: str) ->
 
 
 def _marker(
-    kind: str, on: str, needs: str = "", group: str = "", *, views_documents: bool = False
+    kind: str, on: str, needs: str = "", *, views_documents: bool = False, group: str = ""
 ) -> Callable[[F], F]:
     if on not in PLACES:
         raise ValueError(f"{on!r} is not one of {', '.join(PLACES)}")
@@ -170,7 +170,7 @@ def _marker(
     def attach(function: F) -> F:
         if not (function.__doc__ or "").strip():
             raise ValueError(f"{function.__name__} has no docstring")
-        mark = Mark(kind, function.__name__, on, function, needs, group, views_documents)
+        mark = Mark(kind, function.__name__, on, function, needs, views_documents, group)
         setattr(function, MARK, mark)
         return function
 

@@ -19,6 +19,7 @@ from evaluators.strict import SESSION, Name, Strict, is_empty
 from foundation.errors import SpecError
 from provisioning.egress.policy import read_destinations
 from provisioning.registry import registry
+from provisioning.resource import DESKTOP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -181,6 +182,12 @@ class Task(Strict):
     @model_validator(mode="after")
     def _check_tools(self) -> Self:
         for name, server in self.tools.items():
+            role = self.roles.get(server.on)
+            if role is not None and role.kind != DESKTOP:
+                message = "The tool server {name} is on {role}: only desktops run tool servers."
+                raise PydanticCustomError(
+                    "tools", message, {"name": repr(name), "role": repr(server.on)}
+                )
             if name in {*self.roles, SESSION} or "__" in name:
                 message = "The tool server {name} needs a name of its own, without '__'."
                 raise PydanticCustomError("tools", message, {"name": repr(name)})

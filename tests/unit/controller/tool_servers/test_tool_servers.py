@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,9 +12,12 @@ from controller.actions.space import Action, ActionSpace
 from controller.agents.custom.messages import start_message
 from controller.episode.result import Reason
 from controller.protocol import AgentContext, Turn
+from controller.requests import specify_request
+from controller.specification.request import parse_request
 from controller.specification.run import ActionSpec
 from evaluators.graph.outcome import Verdict
-from foundation.errors import GuestCallError
+from foundation.errors import GuestCallError, RequirementError, UsageError
+from foundation.settings import Settings
 from provisioning.fake.desktop import FakeDesktop
 from provisioning.probe.code.pipes import Pipes
 from provisioning.probe.errors import ProbeError
@@ -21,7 +25,6 @@ from tests.unit.controller.bench import Bench, Scripted, make_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from controller.protocol import Agent, MakeAgent
     from evaluators.model.task import Task
@@ -229,6 +232,25 @@ def test_programs_end_with_the_trial(bench: Bench, task: Task, pipes: Pipes) -> 
 def test_server_needs_a_name_of_its_own(name: str) -> None:
     with pytest.raises(ValueError, match=r"name of its own|String should match"):
         make_task(tools={name: {"on": "desktop", "command": ["x"]}})
+
+
+def test_server_needs_a_desktop() -> None:
+    roles = {"desktop": "desktop", "phone": "phone"}
+    with pytest.raises(ValueError, match="only desktops run tool servers"):
+        make_task(roles=roles, tools={"a": {"on": "phone", "command": ["x"]}})
+
+
+def test_run_with_tools_only_needs_tasks_that_offer_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = {"agent": "noop", "fleet": "fake", "interface": "tools"}
+    with pytest.raises(UsageError, match="desktop-badge"):
+        specify_request(parse_request({**values, "suite": "smoke"}), Settings())
+    suite = str(Path(__file__).resolve().parents[4] / "examples/suites/tools")
+    spec, _ = specify_request(parse_request({**values, "suite": suite}), Settings())
+    assert spec.actions == ActionSpec(interface="tools")
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    with pytest.raises(RequirementError, match="package mcp"):
+        specify_request(parse_request({**values, "suite": suite}), Settings())
+    specify_request(parse_request({**values, "suite": suite, "interface": "gui"}), Settings())
 
 
 def test_server_needs_a_machine() -> None:

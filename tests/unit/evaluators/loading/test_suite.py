@@ -154,7 +154,7 @@ def test_task_has_the_content_of_its_file(tmp_path: Path) -> None:
         ("    seconds: 5", "    secnds: 5", 27, "'secnds' here. Did you mean 'seconds'?", ""),
         ("      check: file_exists\n      with", "      check: file_exsts\n      with", 25, "'file_exsts'", "'file_exists'"),
         ("  - id: opened", "  - id: made", 14, "another node has the id 'made'", ""),
-        ("graph:\n", "old: 1\ngraph:\n", 8, "'old' here", ""),
+        ("graph:\n", "weird: 1\ngraph:\n", 8, "'weird' here", ""),
         ("limits: {steps: 5,", "limits: {steps: 1,", 21, "oracle takes 2 actions; limits.steps allows 1", ""),
         ("graph:\n", "infeasible: No.\ngraph:\n", 9, "of an infeasible task", "`mode: keep`, at: opened, made."),
         ("id: one", "id: [one", 2, "not valid YAML", "brackets"),
