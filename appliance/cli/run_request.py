@@ -16,6 +16,7 @@ from appliance.cli.run_options import (
     BudgetSeconds,
     BudgetTokens,
     BudgetUsd,
+    Calls,
     Feedback,
     FleetOption,
     ImageScale,
@@ -39,6 +40,7 @@ from appliance.cli.run_options import (
     Suite,
     Tags,
     Tasks,
+    Team,
     TimeLimit,
     Trees,
 )
@@ -103,6 +105,8 @@ def read_options(
     base_url: BaseUrl = None,
     model_extra: ModelExtra = None,
     image_scale: ImageScale = None,
+    team: Team = "",
+    calls: Calls = None,
     trees: Trees = False,
     feedback: Feedback = "none",
     record: Record = False,
@@ -140,6 +144,8 @@ def read_options(
         "base_url": base_url or None,
         "extra_fields": json_object(model_extra),
         "image_scale": image_scale,
+        "team": _absolute_team(team),
+        "calls": calls,
         "tasks": tuple(task or ()),
         "tags": tuple(tag or ()),
         "limits": {
@@ -214,3 +220,10 @@ def _absolute_suite(suite: str) -> str:
 
     is_folder = suite not in list_suites() and Path(suite).exists()
     return str(Path(suite).resolve()) if is_folder else suite
+
+
+def _absolute_team(team: str) -> str:
+    """Return the absolute path of a team's file; names of structures stay unchanged."""
+    from controller.specification.team import STRUCTURES
+
+    return str(Path(team).resolve()) if team and team not in STRUCTURES else team

@@ -61,6 +61,13 @@ class ActionSpace:
             SESSION: tools[SESSION],
         }
 
+    @classmethod
+    def of_tools(cls, tools: Mapping[str, Mapping[str, Tool]]) -> ActionSpace:
+        """Return a space of given tools, by role and name: a part of another one, for a member of a team."""
+        space = cls.__new__(cls)
+        space.tools = dict(tools)
+        return space
+
     def find(self, action: Action) -> Tool:
         """Return the tool of an action.
 

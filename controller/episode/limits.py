@@ -9,6 +9,8 @@ from controller.episode.result import Ending, MemberShare, Reason
 from controller.models.usage import NO_USAGE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from controller.actions.space import Action
     from controller.models.usage import Usage
     from evaluators.model.task import Limits
@@ -81,7 +83,9 @@ class Budget:
         """
         share = self.members.get(member, MemberShare())
         total_s = share.agent_seconds + max(0.0, seconds)
-        self.members[member] = replace(share, usage=share.usage + usage, agent_seconds=total_s)
+        self.members[member] = replace(
+            share, usage=share.usage + usage, agent_seconds=total_s, turns=share.turns + 1
+        )
 
     def spent(self) -> Ending | None:
         """Return the ending for an exhausted limit of time, tokens or cost; None if there is none."""
@@ -107,9 +111,16 @@ class Budget:
             Reason.TIME_LIMIT, f"{detail} The agent's wait actions took {self.waited_s:g} s of it."
         )
 
-    def count_refusal(self, message: str) -> Ending | None:
-        """Count a rejected action; return the ending if the limit is reached."""
+    def credit(self, member: str, nodes: Sequence[str]) -> None:
+        """Note the nodes that a member's action met."""
+        share = self.members.get(member, MemberShare())
+        self.members[member] = replace(share, met=(*share.met, *nodes))
+
+    def count_refusal(self, member: str, message: str) -> Ending | None:
+        """Count a member's rejected action; return the ending if the limit is reached."""
         self._refused += 1
+        share = self.members.get(member, MemberShare())
+        self.members[member] = replace(share, refused=share.refused + 1)
         if self._refused < self._limits.invalid_actions:
             return None
         return Ending(

@@ -213,6 +213,31 @@ class LiveTrial:
         fault = turn.fault or ("" if turn.actions else "You chose no action.")
         return self._refuse(None, fault, details, tuple(met)) if fault else TurnReport(tuple(met))
 
+    def consult(self, turn: Turn, agent_s: float, member: str, about: Details) -> TurnReport:
+        """Log a turn that acts on no machine; count it if it is no valid turn.
+
+        Args:
+            turn: a member's turn; its actions are not executed.
+            agent_s: time charged to the member for it.
+            member: its name.
+            about: what the turn was for, as fields of the log's line.
+
+        Raises:
+            StoreError: the log cannot be written.
+        """
+        self._member = member
+        self._context.record("step_seconds", agent_s, phase="agent")
+        details: Details = {
+            "note": turn.note,
+            "usage": asdict(turn.usage),
+            "agent_s": round(agent_s, 4),
+            **about,
+        }
+        if turn.fault:
+            return self._refuse(None, turn.fault, details, ())
+        self._log.append("consulted", n=self.budget.steps, member=member, **details)
+        return TurnReport(())
+
     def finished(self) -> tuple[GraphEvaluator, tuple[str, ...]]:
         """Return a finished copy of the graph, and the undone or broken nodes."""
         copy = GraphEvaluator.from_dict(self.task.graph, self.runners, self.graph.to_dict())
@@ -238,7 +263,7 @@ class LiveTrial:
             why=message,
             **details,
         )
-        return TurnReport(met, message, self.budget.count_refusal(message))
+        return TurnReport(met, message, self.budget.count_refusal(self._member, message))
 
     def _finish_step(
         self, action: Action, watch: Stopwatch, details: Mapping[str, object]
@@ -256,6 +281,7 @@ class LiveTrial:
         )
         self.budget.count_action(self._member, action, has_changed=changed)
         met = self.graph.step()
+        self.budget.credit(self._member, met)
         seconds["evaluate"] = watch.lap()
         self._log.append(
             "step",

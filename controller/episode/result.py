@@ -138,11 +138,17 @@ class MemberShare:
         usage: tokens of its model and their price.
         agent_seconds: time charged to it.
         steps: number of its executed actions.
+        turns: number of its turns.
+        refused: number of its turns in which an action was refused, or that were no valid turn.
+        met: nodes of the graph that its actions met, in order.
     """
 
     usage: Usage = NO_USAGE
     agent_seconds: float = 0.0
     steps: int = 0
+    turns: int = 0
+    refused: int = 0
+    met: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,6 +187,9 @@ def _trial(trial: TrialResult) -> dict[str, Json]:
         "members": {
             name: {
                 "steps": share.steps,
+                "turns": share.turns,
+                "refused": share.refused,
+                "met": list(share.met),
                 "agent_seconds": share.agent_seconds,
                 "usage": _usage(share.usage),
             }

@@ -21,20 +21,22 @@ from foundation.files import digest_json
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from controller.models.calls_as_json import Endpoint
     from controller.models.endpoint import Answer
     from controller.models.settings import ModelSettings
     from controller.models.usage import Usage
     from controller.observation.observer import Observation
     from controller.protocol import AgentContext
 
-_SYSTEM = """\
+SYSTEM = """\
 You use computers and phones for a person. You see a screenshot of each machine and act by calling \
 tools; the part of a tool's name before "__" is the machine it acts on. Coordinates are pixels of \
 that machine's screenshot, origin top left. Call one tool at a time and look at the new \
 screenshots before you go on. When the task is done, call session__complete; if an answer was \
 asked for, call session__submit first.
 
-The task: {instruction}"""
+"""
+TASK = "The task: {instruction}"
 _DONE = "Done."
 _DROPPED = "Not carried out, because an earlier call of the same reply was refused."
 _PROGRESS = "Progress on the task:"
@@ -48,18 +50,21 @@ class ModelAgent:
     Args:
         context: context of the trial.
         settings: settings of the model.
+        system: its system prompt, with ``{instruction}`` in the place of the task's.
     """
 
-    def __init__(self, context: AgentContext, settings: ModelSettings) -> None:
+    def __init__(
+        self, context: AgentContext, settings: ModelSettings, *, system: str = SYSTEM + TASK
+    ) -> None:
         self._settings = settings
         self._tools = context.space.model_tools()
         self._reader = CallReader(context.space)
         is_seeded = settings.send_seed and find_adapter(settings.adapter).capabilities.seed
         self._seed = context.seed % _MAX_SEED if is_seeded else None
-        self._system = _SYSTEM.format(instruction=context.instruction)
+        self._system = system.replace("{instruction}", context.instruction)
         self._turns: list[list[Message]] = []
         self._asked_at_step = 0
-        self._endpoint = ModelEndpoint(settings, write=context.diary.write)
+        self._endpoint: Endpoint = ModelEndpoint(settings, write=context.diary.write)
         tools = [asdict(tool) for tool in self._tools]
         context.diary.write("prompt", system=self._system, tools=tools)
 
@@ -148,5 +153,5 @@ def prompt_digest(adapter: str) -> str:
     Raises:
         UnknownNameError: there is no such adapter.
     """
-    own = [_SYSTEM, _DONE, _DROPPED, _OMITTED, _PROGRESS, CUT, *TEXTS, *LISTS]
+    own = [SYSTEM + TASK, _DONE, _DROPPED, _OMITTED, _PROGRESS, CUT, *TEXTS, *LISTS]
     return digest_json([*own, *find_adapter(adapter).texts])
