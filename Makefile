@@ -20,7 +20,8 @@ VERSION =
 BENCHFLAGS = -n 100
 MUTATEFLAGS =
 # Omit index URLs: they differ between hosts.
-PIN = uv pip compile pyproject.toml --universal --extra probe --extra openai --extra video \
+PIN = uv pip compile pyproject.toml --universal --extra probe --extra openai --extra anthropic \
+	--extra google --extra video \
 	--extra ocr --extra service --no-annotate --no-emit-index-url --generate-hashes \
 	--custom-compile-command "make lock"
 

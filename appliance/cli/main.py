@@ -46,6 +46,7 @@ _COMMANDS = (
     "bench",
     "verify",
     "serve",
+    "serve_model",
     "work",
     "down",
 )

@@ -5,14 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from controller.models.anthropic.adapter import AnthropicAdapter
+from controller.models.google.adapter import GoogleAdapter
 from controller.models.openai.adapter import OpenAIAdapter
+from controller.models.openai_responses.adapter import ResponsesAdapter
 from foundation.errors import RequirementError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from controller.models.client import Adapter
     from controller.models.settings import ModelSettings
 
-ADAPTERS: dict[str, Adapter] = {"openai": OpenAIAdapter()}
+ADAPTERS: dict[str, Adapter] = {
+    "openai": OpenAIAdapter(),
+    "openai-responses": ResponsesAdapter(),
+    "anthropic": AnthropicAdapter(),
+    "google": GoogleAdapter(),
+}
 """Adapters by the name that MESOCOSM_MODEL_ADAPTER sets; other packages may add theirs."""
 
 

@@ -121,6 +121,8 @@ class Adapter(Protocol):
     """Everything about one vendor's API."""
 
     capabilities: Capabilities
+    default_url: str
+    """Address of the vendor's API; empty if settings must have one."""
     own_fields: frozenset[str]
     """Fields of requests that the adapter sets: settings must not set them as `extra`."""
     texts: tuple[str, ...]

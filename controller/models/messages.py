@@ -55,11 +55,14 @@ class Tool:
         name: its name.
         description: what it does.
         parameters: JSON schema of its arguments, an object.
+        native: declaration of a tool that the vendor defines, in the vendor's format, which is sent
+            instead of the others; empty for ours.
     """
 
     name: str
     description: str
     parameters: Mapping[str, Any]
+    native: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,7 @@ class Message:
         parts: texts and pictures, in order.
         calls: tools that the model calls.
         call_id: the call whose outcome it is, in a message of a tool.
+        is_error: whether that outcome is that the call failed.
         reasoning: the model's reasoning, if it is disclosed.
         malformed: what is malformed outside single calls, in words for the model.
         opaque: what the vendor's adapter needs back unchanged in later requests.
@@ -99,6 +103,7 @@ class Message:
     parts: tuple[str | Image, ...] = ()
     calls: tuple[ToolCall, ...] = ()
     call_id: str = ""
+    is_error: bool = False
     reasoning: str = ""
     malformed: str = ""
     opaque: Mapping[str, JsonValue] = field(default_factory=dict)
@@ -130,6 +135,21 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenTrace:
+    """The tokens of a request and its reply, as far as a server reports them; for training.
+
+    Attributes:
+        prompt_ids: token ids of the request, empty if they are unknown.
+        output_ids: token ids of the reply, empty if they are unknown.
+        log_probs: natural logarithm of the probability of each token of the reply, empty if unknown.
+    """
+
+    prompt_ids: tuple[int, ...] = ()
+    output_ids: tuple[int, ...] = ()
+    log_probs: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """A model's reply.
 
@@ -139,6 +159,7 @@ class Reply:
         usage: its tokens, without a price.
         finish_reason: why it ended in the vendor's words, for logs; None if it does not say.
         warnings: problems of a reply that is usable nevertheless.
+        trace: its tokens; None if the server reports none.
     """
 
     message: Message
@@ -146,3 +167,4 @@ class Reply:
     usage: Usage = field(default_factory=Usage)
     finish_reason: str | None = None
     warnings: tuple[str, ...] = ()
+    trace: TokenTrace | None = None

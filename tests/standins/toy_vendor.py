@@ -188,6 +188,7 @@ class ToyGateway:
 class ToyAdapter:
     """The adapter that a test adds to the table."""
 
+    default_url = ""
     own_fields: frozenset[str] = frozenset({"line"})
     texts: tuple[str, ...] = ()
     gateway: GatewayRules = ToyGateway()

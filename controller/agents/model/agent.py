@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from controller.agents.model.calls import TEXTS, CallReader, remembered
@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 
     from controller.models.calls_as_json import Endpoint
     from controller.models.endpoint import Answer
+    from controller.models.messages import Tool
     from controller.models.settings import ModelSettings
     from controller.models.usage import Usage
     from controller.observation.observer import Observation
     from controller.protocol import AgentContext
+    from provisioning.protocols import Json
 
 SYSTEM = """\
 You use computers and phones for a person. You see a screenshot of each machine and act by calling \
@@ -65,7 +67,7 @@ class ModelAgent:
         self._turns: list[list[Message]] = []
         self._asked_at_step = 0
         self._endpoint: Endpoint = ModelEndpoint(settings, write=context.diary.write)
-        tools = [asdict(tool) for tool in self._tools]
+        tools = [declared_fields(tool) for tool in self._tools]
         context.diary.write("prompt", system=self._system, tools=tools)
 
     def act(self, observation: Observation) -> Turn:
@@ -126,6 +128,14 @@ class ModelAgent:
             kept = turn if index else [row for row in turn if row.role is not Role.TOOL]
             messages += [row if index >= first_shown else _without_pictures(row) for row in kept]
         return tuple(messages)
+
+
+def declared_fields(tool: Tool) -> dict[str, Json]:
+    """Return a tool as the trial's log has it."""
+    fields: dict[str, Json] = {"name": tool.name}
+    if tool.native:
+        return {**fields, "native": dict(tool.native)}
+    return {**fields, "description": tool.description, "parameters": dict(tool.parameters)}
 
 
 def _shown(observation: Observation, screens: Mapping[str, ScaledScreenshot]) -> Message:

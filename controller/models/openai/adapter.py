@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from typing import TYPE_CHECKING
 
 from controller.models.client import Capabilities
 from controller.models.openai.client import OpenAIClient
 from controller.models.openai.gateway import OpenAIGateway
 from controller.models.openai.reply import MALFORMED
-from foundation.errors import RequirementError
+from controller.models.packages import require_package
 
 if TYPE_CHECKING:
     from controller.models.client import GatewayRules
@@ -24,6 +23,7 @@ class OpenAIAdapter:
     """See `controller.models.client.Adapter`."""
 
     capabilities = Capabilities()
+    default_url = ""
     own_fields: frozenset[str] = frozenset({"model", "messages", "tools", "stream", "n"})
     texts: tuple[str, ...] = MALFORMED
     gateway: GatewayRules = OpenAIGateway()
@@ -34,11 +34,7 @@ class OpenAIAdapter:
         Raises:
             RequirementError: it is missing.
         """
-        if importlib.util.find_spec(_PACKAGE) is None:
-            raise RequirementError(
-                "The model agent needs the `openai` package.",
-                resolution="Install the extra: pip install 'mesocosm[openai]'.",
-            )
+        require_package(_PACKAGE, "openai")
 
     def load(self) -> None:
         """Import the SDK."""

@@ -7,24 +7,20 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from controller.models.failures import Failure, unusable_reply
+from controller.models.failures import unusable_reply
 from controller.models.openai.reply import read_reply
 from controller.models.openai.requests import chat_message, chat_tool
+from controller.models.sdk_errors import failure_of
 from foundation.errors import ModelRefusalError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    import openai
-
     from controller.models.failures import UnansweredError
     from controller.models.messages import Reply, Request
     from controller.models.settings import ModelSettings
     from foundation.clock import Clock
-    from foundation.errors import AgentError
 
-_NOBODY_LISTENS = "ConnectError"
-"""Class of the HTTP client's error; its package is an extra."""
 _REASONING = "reasoning_content"
 _SEED = re.compile(r"\bseed\b", re.IGNORECASE)
 
@@ -89,7 +85,7 @@ class OpenAIClient:
         except openai.APITimeoutError as exc:
             raise TimeoutError from exc
         except openai.OpenAIError as exc:
-            raise _failure(exc, self._settings.endpoint, self._clock.now_s()) from None
+            raise failure_of(exc, self._settings.endpoint, self._clock.now_s()) from None
         log(text)
         try:
             return read_reply(text).neutral()
@@ -105,28 +101,6 @@ class OpenAIClient:
             self._sends_seed = False
             return True
         return False
-
-
-def _failure(
-    error: openai.OpenAIError, endpoint: str, now_s: float
-) -> AgentError | UnansweredError:
-    """Map an SDK error to ours."""
-    response = getattr(error, "response", None)
-    text = getattr(response, "text", "")
-    cause = str(error.__cause__ or "")
-    body = getattr(error, "body", None)
-    message = body.get("message") if isinstance(body, dict) else body
-    if not isinstance(message, str) or not message.strip():
-        message = text
-    lines = dict.fromkeys(part for part in (str(error), (text or cause).strip()) if part)
-    return Failure(
-        name=type(error).__name__,
-        detail="\n".join(lines),
-        message=message or cause or str(error),
-        status=getattr(error, "status_code", None),
-        headers={} if response is None else response.headers,
-        is_listening=type(error.__cause__).__name__ != _NOBODY_LISTENS,
-    ).error(endpoint, now_s)
 
 
 def _unusable(error: ValidationError, endpoint: str) -> UnansweredError:

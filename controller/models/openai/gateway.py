@@ -6,19 +6,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from controller.models.client import Route
-from controller.models.failures import RefusedRequestError
+from controller.models.json_bodies import JSON, JsonUsage, check_model
 from controller.models.openai.usage import count_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from controller.models.settings import ModelSettings
-    from controller.models.usage import Usage
-
-_MAX_PARTS = 500_000
-_JSON = "application/json"
-_EVENTS = "text/event-stream"
-_DATA = b"data:"
 
 
 class OpenAIGateway:
@@ -42,17 +36,7 @@ class OpenAIGateway:
             RefusedRequestError: it is not a JSON object, has too many values, or is for another
                 model.
         """
-        if sum(body.count(mark) for mark in (b"[", b"{", b",")) > _MAX_PARTS:
-            raise RefusedRequestError(413, f"a request must not exceed {_MAX_PARTS} values")
-        try:
-            values: Any = json.loads(body, parse_constant=_refuse_constant)
-        except (ValueError, RecursionError):
-            raise RefusedRequestError(400, "the request is not a JSON object") from None
-        if not isinstance(values, dict):
-            raise RefusedRequestError(400, "the request is not a JSON object")
-        if values.get("model") != model:
-            raise RefusedRequestError(403, f"only the model of this run is available: {model!r}")
-        return json.dumps(values).encode(), _JSON
+        return check_model(body, model), JSON
 
     def headers(self, settings: ModelSettings) -> Mapping[str, str]:
         """Return the key as a bearer token."""
@@ -61,65 +45,22 @@ class OpenAIGateway:
 
     def error(self, message: str) -> tuple[bytes, str]:
         """Return an error as JSON."""
-        return json.dumps({"error": {"message": message, "type": "mesocosm"}}).encode(), _JSON
+        return json.dumps({"error": {"message": message, "type": "mesocosm"}}).encode(), JSON
 
-    def read_usage(self, content_type: str) -> ReplyUsage:
-        """Return a reader of events if the reply is streamed, or else of one JSON object."""
-        return ReplyUsage(is_streamed=content_type.partition(";")[0].strip() == _EVENTS)
+    def read_usage(self, content_type: str) -> JsonUsage:
+        """Return a reader of the usage.
+
+        A streamed chat completion reports it in its last chunk, if the request asked for that with
+        ``stream_options``; a streamed response in its event ``response.completed``.
+        """
+        return JsonUsage(content_type, _usage_in, count_tokens)
 
     def environment(self, base_url: str) -> Mapping[str, str]:
         """Return the variables of OpenAI's SDK."""
         return {"OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": "none"}
 
 
-class ReplyUsage:
-    """Reads the usage of a reply.
-
-    A streamed chat completion reports it in its last chunk, if the request asked for that with
-    ``stream_options``; a streamed response in its event ``response.completed``.
-
-    Args:
-        is_streamed: whether the reply consists of server-sent events.
-    """
-
-    def __init__(self, *, is_streamed: bool) -> None:
-        self._is_streamed = is_streamed
-        self._held = bytearray()
-        self._usage: object = None
-
-    def feed(self, chunk: bytes) -> None:
-        """Take the next bytes of the reply."""
-        self._held += chunk
-        if self._is_streamed:
-            *lines, rest = bytes(self._held).split(b"\n")
-            self._held = bytearray(rest)
-            for line in lines:
-                self._read_line(line)
-
-    def usage(self) -> Usage:
-        """Return the reported usage."""
-        if self._is_streamed:
-            self._read_line(bytes(self._held))
-        else:
-            self._usage = _usage_in(bytes(self._held))
-        return count_tokens(self._usage)
-
-    def _read_line(self, line: bytes) -> None:
-        if line.startswith(_DATA) and (usage := _usage_in(line.removeprefix(_DATA))) is not None:
-            self._usage = usage
-
-
-def _usage_in(text: bytes) -> object:
+def _usage_in(data: dict[str, Any]) -> object:
     """Return the usage in a reply or event; None if it has none."""
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(data, dict):
-        return None
     response = data.get("response")
     return data.get("usage") or (response.get("usage") if isinstance(response, dict) else None)
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(name)

@@ -9,6 +9,7 @@ reply is used. Only a reply without a message is not a chat completion.
 from __future__ import annotations
 
 import json
+import math
 from typing import Annotated, Any
 
 from pydantic import (
@@ -21,7 +22,7 @@ from pydantic import (
     model_validator,
 )
 
-from controller.models.messages import Message, Reply, Role, Stop, ToolCall
+from controller.models.messages import Message, Reply, Role, Stop, TokenTrace, ToolCall
 from controller.models.openai.usage import count_tokens, usage_warnings
 
 # Fields that servers require unchanged in the next request. Sources: OpenRouter "Preserving
@@ -76,6 +77,16 @@ def _as_object(value: object) -> object:
 
 def _as_list(value: object) -> object:
     return value if isinstance(value, list) else []
+
+
+def _numbers(values: object) -> tuple[float, ...]:
+    """Return a list of finite numbers; nothing if anything else is in it."""
+    if not isinstance(values, list):
+        return ()
+    numbers = tuple(
+        value for value in values if isinstance(value, int | float) and math.isfinite(value)
+    )
+    return numbers if len(numbers) == len(values) else ()
 
 
 def _only_first(value: object) -> object:
@@ -168,6 +179,8 @@ class Choice(BaseModel):
 
     message: ChatMessage
     finish_reason: Annotated[str | None, BeforeValidator(_as_text)] = None
+    token_ids: Any = None
+    logprobs: Any = None
 
 
 class ChatCompletion(BaseModel):
@@ -176,10 +189,12 @@ class ChatCompletion(BaseModel):
     Attributes:
         choices: the first completion; others are not used.
         usage: raw value.
+        prompt_token_ids: raw value, of servers that are asked for it, such as vLLM.
     """
 
     choices: Annotated[list[Choice], BeforeValidator(_only_first)] = Field(min_length=1)
     usage: Any = None
+    prompt_token_ids: Any = None
 
     def neutral(self) -> Reply:
         """Return the reply without the wire format."""
@@ -205,7 +220,20 @@ class ChatCompletion(BaseModel):
             count_tokens(self.usage),
             choice.finish_reason,
             tuple(usage_warnings(self.usage)),
+            self._trace(choice),
         )
+
+    def _trace(self, choice: Choice) -> TokenTrace | None:
+        """Return the tokens that the server reports; None if it reports none."""
+        rows = choice.logprobs.get("content") if isinstance(choice.logprobs, dict) else None
+        rows = rows if isinstance(rows, list) else []
+        log_probs = _numbers([row.get("logprob") for row in rows if isinstance(row, dict)])
+        trace = TokenTrace(
+            tuple(map(int, _numbers(self.prompt_token_ids))),
+            tuple(map(int, _numbers(choice.token_ids))),
+            log_probs if len(log_probs) == len(rows) else (),
+        )
+        return trace if trace != TokenTrace() else None
 
 
 def read_reply(text: str) -> ChatCompletion:

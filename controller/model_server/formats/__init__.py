@@ -1,0 +1,1 @@
+"""The formats of the APIs that the stand-in server speaks."""

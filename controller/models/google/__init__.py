@@ -1,0 +1,1 @@
+"""The adapter for Google's Gemini API."""

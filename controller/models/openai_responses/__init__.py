@@ -1,0 +1,1 @@
+"""The adapter for OpenAI's Responses API."""

@@ -1,0 +1,1 @@
+"""Sizes of the pictures that models are sent, and what their coordinates refer to."""
