@@ -201,8 +201,6 @@ def _specify_players(
     chosen = [task for task in suite.tasks if not tasks or task.id in tasks]
     roles = sorted({role for task in chosen for role in task.kinds})
     team, members = specify_team(choice, roles, model_choice(request))
-    if team.is_single:
-        return SINGLE, _require_prices(request, members[0].agent)
     for member in members:
         _require_prices(request, member.agent)
     return team, members

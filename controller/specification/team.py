@@ -24,7 +24,7 @@ class TeamSpec(Record):
     Attributes:
         structure: how its members work together.
         calls: how they call actions.
-        prompts: SHA-256 of the members' prompt texts.
+        prompts: SHA-256 of the members' prompt texts; empty if there is no team.
     """
 
     structure: Structure = "single"
@@ -33,8 +33,8 @@ class TeamSpec(Record):
 
     @property
     def is_single(self) -> bool:
-        """Whether a single agent calls functions, as without any team."""
-        return self.structure == "single" and self.calls == "functions"
+        """Whether there is no team, but an agent of any kind."""
+        return not self.prompts
 
 
 SINGLE = TeamSpec()

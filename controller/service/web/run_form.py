@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _SAME = (
     *("suite", "agent", "model", "solution", "image_scale", "repeats", "retries", "parallel"),
-    *("seed", "order", "fleet", "feedback", "recording_hz", "keep_end_state"),
+    *("seed", "order", "fleet", "feedback", "recording_hz", "keep_end_state", "team", "calls"),
 )
 _LIMITS = ("steps", "seconds", "tokens", "usd")
 _BUDGET = ("tokens", "usd", "seconds")
@@ -45,6 +45,8 @@ class RunForm(BaseModel):
     model: Text = ""
     solution: Text = ""
     image_scale: Number = ""
+    team: Literal["", "by-function", "by-environment", "planner-grounder"] = ""
+    calls: Literal["", "functions", "json"] = ""
     tasks: str = Field(default="", max_length=20_000)
     tags: str = Field(default="", max_length=20_000)
     repeats: Number = ""

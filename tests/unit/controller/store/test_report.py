@@ -111,7 +111,16 @@ def test_json_has_the_documented_keys() -> None:
             "seconds": seconds,
             "agent_seconds": 0.0,
             "usage": usage,
-            "members": {"agent": {"steps": 0, "agent_seconds": 0.0, "usage": usage}}
+            "members": {
+                "agent": {
+                    "steps": 0,
+                    "turns": 0,
+                    "refused": 0,
+                    "met": [],
+                    "agent_seconds": 0.0,
+                    "usage": usage,
+                }
+            }
             if any(tokens)
             else {},
             "ended_by": None,
