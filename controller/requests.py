@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from controller.agents.registry import specify_agent
 from controller.agents.team.specifying import read_team, specify_team
+from controller.models.families.table import find_family
 from controller.planning import recipes_of, specify_run
 from controller.selection import choose_tasks, with_limits
-from controller.specification.agent import ModelClientSpec, without_credentials
+from controller.specification.agent import TOOLS, ModelClientSpec, without_credentials
 from controller.specification.model_choice import ModelChoice
 from controller.specification.run import ObservationSpec
 from controller.specification.team import SINGLE, STRUCTURES
@@ -120,6 +121,8 @@ def _is_kept(path: str, settings: Settings) -> bool:
 def model_choice(request: RunRequest) -> ModelChoice:
     """Return the model that a request chooses."""
     return ModelChoice(
+        adapter=request.adapter or None,
+        family=request.family or None,
         name=request.model or None,
         base_url=request.base_url or None,
         extra=request.extra_fields,
@@ -147,6 +150,8 @@ def specify_request(
     suite, tasks = open_tasks(request)
     _check_solution(request, suite, tasks)
     team, agent = _specify_players(request, suite, tasks)
+    if not isinstance(agent, tuple):
+        _check_family(agent, suite, tasks)
     spec = specify_run(
         suite,
         agent,
@@ -240,6 +245,24 @@ def _require_prices(request: RunRequest, agent: AgentSpec) -> AgentSpec:
             "MESOCOSM_MODEL_USD_PER_MTOK_COMPLETION, or limit tokens.",
         )
     return agent
+
+
+def _check_family(agent: AgentSpec, suite: Suite, tasks: tuple[str, ...]) -> None:
+    """Check that the format in which a model acts reaches all machines of the tasks.
+
+    Raises:
+        UsageError: it reaches one machine only, and a task has several.
+    """
+    if not isinstance(agent, ModelClientSpec) or agent.family == TOOLS:
+        return
+    chosen = [task for task in suite.tasks if not tasks or task.id in tasks]
+    several = [task.id for task in chosen if len(task.roles) > 1]
+    if several and not find_family(agent.family).has_tools:
+        raise UsageError(
+            f"Models of the family {agent.family!r} act on one machine.",
+            details=f"These tasks have several: {', '.join(several)}",
+            resolution="Choose tasks with one machine (--task), or another --model-family.",
+        )
 
 
 def _check_recording(request: RunRequest) -> None:

@@ -127,6 +127,19 @@ Solution = Annotated[
     str, typer.Option("--solution", help="Which of a task's `oracles` --agent oracle runs.")
 ]
 Model = Annotated[str | None, typer.Option("--model", help="Name of the model for --agent model.")]
+ModelAdapter = Annotated[
+    str | None,
+    typer.Option(
+        "--model-adapter", help="API of the model: openai, openai-responses, anthropic or google."
+    ),
+]
+ModelFamily = Annotated[
+    str | None,
+    typer.Option(
+        "--model-family",
+        help="Format in which the model acts: tools, auto, or a family such as qwen3-vl.",
+    ),
+]
 BaseUrl = Annotated[str | None, typer.Option("--base-url", help="API base URL for --agent model.")]
 Trees = Annotated[bool, typer.Option("--trees", help="Also give agents the accessibility trees.")]
 Feedback = Annotated[

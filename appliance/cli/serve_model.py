@@ -36,7 +36,8 @@ def serve_model(script: ScriptArgument, port: PortOption = 0, log: LogOption = N
     from controller.model_server.server import ModelServer
 
     server = ModelServer(read_script(script), port, _noting(log))
-    say(f"Serving {script} at {server.address}; OpenAI's APIs at {server.address}/v1.")
+    say(f"Models answer at {server.address}")
+    say(f"Base URL of OpenAI's APIs: {server.address}/v1")
     try:
         server.serve()
     except KeyboardInterrupt:

@@ -197,20 +197,25 @@ def _script_driver(spec: ScriptSpec) -> Driver:
 
 
 def _specify_model(model: ModelChoice) -> ModelSpec:
-    from controller.agents.model.agent import prompt_digest  # noqa: PLC0415
+    from controller.agents.model.screen_agent import family_prompt_digest  # noqa: PLC0415
     from controller.models.adapters import require_model  # noqa: PLC0415
+    from controller.models.families.table import require_acting  # noqa: PLC0415
     from controller.models.specification import read_settings, specify_model  # noqa: PLC0415
 
     settings = require_model(read_settings(**model.model_dump()))
-    return specify_model(settings, prompt_digest(settings.adapter))
+    require_acting(settings.family)
+    return specify_model(settings, family_prompt_digest(settings.adapter, settings.family))
 
 
 def _model_driver(spec: ModelSpec, model: ModelChoice) -> Driver:
-    from controller.agents.model.agent import ModelAgent, prompt_digest  # noqa: PLC0415
+    from controller.agents.model.screen_agent import (  # noqa: PLC0415
+        family_prompt_digest,
+        make_model_agent,
+    )
     from controller.models.adapters import find_adapter, require_model  # noqa: PLC0415
     from controller.models.specification import read_settings, specified_settings  # noqa: PLC0415
 
-    if spec.prompt_digest and spec.prompt_digest != prompt_digest(spec.adapter):
+    if spec.prompt_digest and spec.prompt_digest != family_prompt_digest(spec.adapter, spec.family):
         raise UsageError(
             "The model agent's prompts have changed since the run started.",
             resolution="Start a new run, or resume it with the version of Mesocosm that started it.",
@@ -219,7 +224,7 @@ def _model_driver(spec: ModelSpec, model: ModelChoice) -> Driver:
     settings = require_model(specified_settings(spec, chosen))
     find_adapter(settings.adapter).load()
     return AgentDriver(
-        lambda context: ModelAgent(context, settings),
+        lambda context: make_model_agent(context, settings),
         allowance_s=settings.outage_s + settings.timeout_s,
         measures_outage=True,
     )

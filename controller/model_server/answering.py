@@ -15,6 +15,7 @@ from controller.model_server.formats.chat import ChatApi
 from controller.model_server.formats.google import GoogleApi
 from controller.model_server.formats.responses import ResponsesApi
 from controller.model_server.seen import BadRequestError
+from controller.models.failures import RefusedRequestError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -46,14 +47,6 @@ class Answer:
     content: bytes
     kind: str = JSON
     rule: Rule | None = None
-
-
-class _RefusedError(Exception):
-    """A request is refused with this status."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
 
 
 class Responder:
@@ -100,12 +93,12 @@ class Responder:
             seen = api.read(_object(body), model, path)
             answer, reply = self._reply(api, seen, headers)
         except BadRequestError as exc:
-            answer, reply = _error(api, _INVALID, f"invalid request: {exc}")
+            answer, reply = _error(api, _INVALID, f"invalid request: {exc.brief}")
         except ForbiddenError as exc:
-            answer, reply = _error(api, _INVALID, f"the script forbids this: {exc}")
-            self._violate(str(exc))
-        except _RefusedError as exc:
-            answer, reply = _error(api, exc.status, str(exc))
+            answer, reply = _error(api, _INVALID, f"the script forbids this: {exc.brief}")
+            self._violate(exc.brief)
+        except RefusedRequestError as exc:
+            answer, reply = _error(api, exc.status, exc.brief)
         self._record(answer.status, seen, reply)
         return answer
 
@@ -113,7 +106,7 @@ class Responder:
         """Return the response to a request that was read, and the reply or error in it.
 
         Raises:
-            _RefusedError: the model is unknown, or the key wrong.
+            RefusedRequestError: the model is unknown, or the key wrong.
             ForbiddenError: the request has forbidden content, or no rule answers it.
         """
         rule = self._rule(api, seen, headers)
@@ -133,9 +126,9 @@ class Responder:
     def _rule(self, api: Api, seen: Seen, headers: Mapping[str, str]) -> Rule:
         member = self._script.members.get(seen.model)
         if member is None:
-            raise _RefusedError(_UNKNOWN, f"there is no model {seen.model!r}")
+            raise RefusedRequestError(_UNKNOWN, f"there is no model {seen.model!r}")
         if member.key and api.key(headers) != member.key:
-            raise _RefusedError(_UNKNOWN_KEY, "the key is wrong")
+            raise RefusedRequestError(_UNKNOWN_KEY, "the key is wrong")
         check(member, seen)
         with self._lock:
             for place, rule in enumerate(member.rules):

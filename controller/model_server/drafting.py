@@ -12,6 +12,7 @@ import numpy as np
 from PIL import Image
 
 from controller.model_server.script import UsageCounts
+from foundation.errors import MesocosmError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,8 +60,10 @@ class Draft:
     number: int
 
 
-class ForbiddenError(Exception):
+class ForbiddenError(MesocosmError):
     """A member was sent what it must not see, or not what it must see."""
+
+    code = "scripted_forbidden"
 
 
 def check(member: ScriptedMember, seen: Seen) -> None:

@@ -7,9 +7,13 @@ import binascii
 from dataclasses import dataclass, field
 from typing import Any
 
+from foundation.errors import MesocosmError
 
-class BadRequestError(ValueError):
+
+class BadRequestError(MesocosmError):
     """A request is not in the format of its API."""
+
+    code = "scripted_bad_request"
 
 
 @dataclass(slots=True)

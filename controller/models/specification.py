@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from controller.models.adapters import find_adapter
+from controller.models.families.table import AUTO, choose_family, find_family
+from controller.models.key_file import read_key
+from controller.models.prices import find_price
 from controller.models.settings import ModelSettings
-from controller.specification.agent import ModelClientSpec, ModelSpec, Sampling
+from controller.specification.agent import TOOLS, ModelClientSpec, ModelSpec, Sampling
+from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import SettingsError, UsageError
 
 if TYPE_CHECKING:
@@ -16,6 +21,7 @@ if TYPE_CHECKING:
 
 _SAME = (
     "adapter",
+    "family",
     "history",
     "pictures",
     "timeout_s",
@@ -23,6 +29,7 @@ _SAME = (
     "outage_s",
     "usd_per_mtok_prompt",
     "usd_per_mtok_completion",
+    "usd_per_mtok_cached",
     "extra",
     "image_scale",
     "send_seed",
@@ -32,16 +39,24 @@ _SAME = (
 _SAMPLING = tuple(Sampling.model_fields)
 
 
+_PRICES = {"usd_per_mtok_prompt", "usd_per_mtok_completion", "usd_per_mtok_cached"}
+
+
 def read_settings(**chosen: object) -> ModelSettings:
     """Read a model's settings from the environment.
+
+    What they leave to the adapter, the family and the price table is filled in, without counting as a
+    choice of the user (`model_fields_set`).
 
     Args:
         chosen: fields that override the environment; None keeps the environment's value.
 
     Raises:
-        SettingsError: a variable has an invalid value, or MESOCOSM_MODEL_EXTRA has a field that
-            the agent sets.
-        UnknownNameError: there is no such adapter.
+        SettingsError: a variable has an invalid value, MESOCOSM_MODEL_EXTRA has a field that the agent
+            sets, or the file of the key is not safe.
+        SpecError: the price table is invalid.
+        UnknownNameError: there is no such adapter or family.
+        UsageError: the adapter does not carry the family, or no family is known for the model.
     """
     values: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
     settings = ModelSettings(**values)
@@ -49,7 +64,29 @@ def read_settings(**chosen: object) -> ModelSettings:
         raise SettingsError(
             "MESOCOSM_MODEL_EXTRA is invalid.", details=f"{', '.join(taken)} cannot be set here"
         )
-    return settings
+    return _filled(settings)
+
+
+def _filled(settings: ModelSettings) -> ModelSettings:
+    """Return settings with the defaults that depend on others."""
+    values = dict(settings)
+    values["base_url"] = settings.base_url or find_adapter(settings.adapter).default_url
+    if settings.api_key_file is not None and not settings.api_key.get_secret_value():
+        values["api_key"] = read_key(settings.api_key_file)
+    if settings.family != AUTO or settings.name:
+        values["family"] = choose_family(settings.family, settings.adapter, settings.name)
+    if values["family"] not in {TOOLS, AUTO}:
+        history = find_family(values["family"]).history
+        defaults = {"history": history.turns, "pictures": history.pictures}
+        values |= {k: v for k, v in defaults.items() if k not in settings.model_fields_set}
+    if settings.name and not _PRICES & settings.model_fields_set:
+        day = datetime.fromtimestamp(SYSTEM_CLOCK.now_s(), UTC).date()
+        price = find_price(settings.name, values["base_url"], day, settings.price_table)
+        if price is not None:
+            values["usd_per_mtok_prompt"] = price.input
+            values["usd_per_mtok_completion"] = price.output
+            values["usd_per_mtok_cached"] = price.cached
+    return ModelSettings.model_construct(_fields_set=settings.model_fields_set, **values)
 
 
 def specify_model(settings: ModelSettings, prompt_digest: str) -> ModelSpec:

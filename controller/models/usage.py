@@ -62,14 +62,25 @@ class Usage:
             is_known=self.is_known and other.is_known,
         )
 
-    def priced(self, usd_per_mtok_input: float, usd_per_mtok_output: float) -> Usage:
+    def priced(
+        self,
+        usd_per_mtok_input: float,
+        usd_per_mtok_output: float,
+        usd_per_mtok_cached: float | None = None,
+    ) -> Usage:
         """Return the usage with a price.
 
         Args:
             usd_per_mtok_input: price of a million tokens sent, US dollars.
             usd_per_mtok_output: price of a million tokens received, US dollars.
+            usd_per_mtok_cached: price of a million of the tokens sent that were cached; None if they
+                cost as much as others.
         """
-        sent_usd = (self.input_tokens or 0) * usd_per_mtok_input
+        cached = min(self.cached_tokens or 0, self.input_tokens or 0)
+        if usd_per_mtok_cached is None:
+            cached, usd_per_mtok_cached = 0, 0.0
+        sent_usd = ((self.input_tokens or 0) - cached) * usd_per_mtok_input
+        sent_usd += cached * usd_per_mtok_cached
         received_usd = (self.output_tokens or 0) * usd_per_mtok_output
         return replace(self, usd=(sent_usd + received_usd) / 1e6)
 

@@ -76,11 +76,16 @@ class Sampling(Record):
     max_tokens: int | None = None
 
 
+TOOLS = "tools"
+"""Format in which any model acts: our actions as tools. Families of models have formats of their own."""
+
+
 class ModelClientSpec(Record):
     """Common fields of built-in agents that query a model at an endpoint; each has its own kind.
 
     Attributes:
         adapter: adapter of the vendor's API.
+        family: format in which the model acts, `TOOLS` or a family of models.
         model: name of the model.
         endpoint: address of its API, without credentials and query.
         sampling: sampling parameters.
@@ -91,6 +96,7 @@ class ModelClientSpec(Record):
         outage_s: total time that one trial waits for an endpoint that does not answer.
         usd_per_mtok_prompt: price of a million tokens sent, US dollars; used for limits on cost.
         usd_per_mtok_completion: price of a million tokens received, US dollars.
+        usd_per_mtok_cached: price of a million cached tokens sent, US dollars; None if that of others.
         extra: further fields of each request.
         image_scale: factor that screenshots are scaled down by; coordinates are converted back.
         send_seed: whether the trial's seed is sent with each request.
@@ -99,6 +105,7 @@ class ModelClientSpec(Record):
 
     kind: str
     adapter: str = "openai"
+    family: str = TOOLS
     model: str
     endpoint: str
     sampling: Sampling = Sampling()
@@ -109,10 +116,17 @@ class ModelClientSpec(Record):
     outage_s: float | None = None
     usd_per_mtok_prompt: float | None = None
     usd_per_mtok_completion: float | None = None
+    usd_per_mtok_cached: float | None = None
     extra: dict[str, JsonValue] | None = None
     image_scale: float | None = None
     send_seed: bool | None = None
     prompt_digest: str = ""
+
+    @property
+    def prices(self) -> tuple[float, float, float | None]:
+        """Prices of a million tokens sent, received and cached, US dollars."""
+        sent, received = self.usd_per_mtok_prompt or 0.0, self.usd_per_mtok_completion or 0.0
+        return sent, received, self.usd_per_mtok_cached
 
     @property
     def has_prices(self) -> bool:

@@ -13,12 +13,16 @@ class ModelChoice(Record):
     It may contain credentials, which specifications of agents never do.
 
     Attributes:
+        adapter: adapter of the vendor's API.
+        family: format in which the model acts.
         name: name of the model.
         base_url: URL of its endpoint.
         extra: further fields of each request.
         image_scale: factor that screenshots are scaled down by.
     """
 
+    adapter: str | None = None
+    family: str | None = None
     name: str | None = None
     base_url: str | None = None
     extra: dict[str, JsonValue] | None = None

@@ -31,6 +31,8 @@ class RunRequest(BaseModel):
         folder: absolute working folder of the command, and search path of the class.
         script: absolute path of an action file, for the agent ``script``.
         solution: which of a task's reference solutions the agent ``oracle`` plays.
+        adapter: adapter of the model's API, for the agent ``model``; from the environment by default.
+        family: format in which the model acts: ``tools``, a family of models, or ``auto``.
         model: name of the model, for the agent ``model``; from the environment by default.
         base_url: URL of the model's endpoint, without credentials; from the environment by default.
         extra_fields: additional fields of each request to the model.
@@ -63,6 +65,8 @@ class RunRequest(BaseModel):
     folder: _Path | None = None
     script: _Path | None = None
     solution: str = Field(default="", max_length=_NAME_CHARS)
+    adapter: _Name | None = None
+    family: _Name | None = None
     model: _Name | None = None
     base_url: _Path | None = None
     extra_fields: dict[str, JsonValue] | None = None

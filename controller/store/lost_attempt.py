@@ -95,7 +95,7 @@ def _priced(usage: Usage, agent: AgentSpec | None) -> Usage:
     """Return a usage at the price of an agent's model; logs of schema 2 have none."""
     if not isinstance(agent, ModelClientSpec):
         return usage
-    return usage.priced(agent.usd_per_mtok_prompt or 0.0, agent.usd_per_mtok_completion or 0.0)
+    return usage.priced(*agent.prices)
 
 
 def _met(events: Sequence[Mapping[str, Any]]) -> set[str]:

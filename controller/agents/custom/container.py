@@ -114,9 +114,8 @@ def make_container_agent(
     model = require_model(registered_settings(spec, chosen))
     open_access, environment = _access_to(model, settings)
     informed = definition.model_copy(update={"environment": definition.environment | environment})
-    prices = model.usd_per_mtok_prompt, model.usd_per_mtok_completion
     return lambda context: ContainerAgent(
-        context, informed, folder, image, open_access, prices=prices
+        context, informed, folder, image, open_access, prices=model.prices
     )
 
 
@@ -155,7 +154,7 @@ class ContainerAgent(CommandAgent):
         image: id of the image.
         open_access: starts a relay container with the given name, in whose network the model is
             available; None if the agent queries no model.
-        prices: prices of a million tokens sent and received, US dollars; 0 if unknown.
+        prices: prices of a million tokens sent, received and cached, US dollars; 0 if unknown.
 
     Raises:
         ToolMissingError: Docker is missing.
@@ -170,7 +169,7 @@ class ContainerAgent(CommandAgent):
         image: str,
         open_access: Callable[[str], ModelAccess] | None = None,
         *,
-        prices: tuple[float, float] = (0.0, 0.0),
+        prices: tuple[float, float, float | None] = (0.0, 0.0, None),
     ) -> None:
         self._meter: OutageMeter | None = None
         self._usage: UsageMeter | None = None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from controller.models.endpoint import Answer
     from controller.models.messages import Tool
     from controller.models.settings import ModelSettings
-    from controller.models.usage import Usage
+    from controller.models.usage import Tokens
     from controller.observation.observer import Observation
     from controller.protocol import AgentContext
     from provisioning.protocols import Json
@@ -88,19 +88,15 @@ class ModelAgent:
         calls = self._reader.read(reply, sizes)
         turn.append(remembered(reply.message, calls))
         self._asked_at_step = observation.step
-        usage = self._priced(reply.usage)
+        usage = reply.usage.priced(*self._settings.prices)
         return Turn(calls.actions, usage, reply.message.text, calls.fault, answer.outage_s)
 
     def _ask(self) -> Answer:
         try:
             return self._endpoint.ask(Request(self._messages(), self._tools, self._seed))
         except ModelRefusalError as exc:
-            exc.usd = self._priced(usage_of(exc.tokens)).usd
+            exc.usd = price(exc.tokens, self._settings)
             raise
-
-    def _priced(self, usage: Usage) -> Usage:
-        settings = self._settings
-        return usage.priced(settings.usd_per_mtok_prompt, settings.usd_per_mtok_completion)
 
     def _answers(self, observation: Observation) -> list[Message]:
         """Return a message with the outcome of each call of the last turn."""
@@ -128,6 +124,11 @@ class ModelAgent:
             kept = turn if index else [row for row in turn if row.role is not Role.TOOL]
             messages += [row if index >= first_shown else _without_pictures(row) for row in kept]
         return tuple(messages)
+
+
+def price(tokens: Tokens, settings: ModelSettings) -> float:
+    """Return the price of tokens, US dollars."""
+    return usage_of(tokens).priced(*settings.prices).usd
 
 
 def declared_fields(tool: Tool) -> dict[str, Json]:

@@ -90,10 +90,7 @@ class Grounder:
         parts = (f"Screenshot, {width} x {height} px:", Image(screen.png()), f"Find: {target}")
         start_s = SYSTEM_CLOCK.monotonic_s()
         answer = self._endpoint.ask(Request((system, Message(Role.USER, parts)), (_POINT,)))
-        settings = self._settings
-        usage = answer.reply.usage.priced(
-            settings.usd_per_mtok_prompt, settings.usd_per_mtok_completion
-        )
+        usage = answer.reply.usage.priced(*self._settings.prices)
         seconds = SYSTEM_CLOCK.monotonic_s() - start_s
         return Finding(target, _point_in(answer.reply, screen), usage, answer.outage_s, seconds)
 

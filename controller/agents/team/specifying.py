@@ -13,7 +13,7 @@ from controller.agents.team.driver import TeamDriver
 from controller.agents.team.prompts import prompts_digest
 from controller.models.adapters import find_adapter, require_model
 from controller.models.specification import read_settings, specified_settings, specify_model
-from controller.specification.agent import MEMBER, Member, ModelClientSpec, Record
+from controller.specification.agent import MEMBER, TOOLS, Member, ModelClientSpec, Record
 from controller.specification.request import describe_errors
 from controller.specification.team import (
     STRUCTURES,
@@ -96,6 +96,7 @@ def specify_team(
         UnknownNameError: the file names a member that the team does not have.
         RequirementError: the settings of a model are incomplete.
         SettingsError: a setting is invalid.
+        UsageError: a model acts in the format of its family.
     """
     names = member_names(choice.structure, tuple(roles)) or (MEMBER,)
     for name in choice.members:
@@ -106,6 +107,12 @@ def specify_team(
     for name in names:
         row = choice.members.get(name, choice.members.get(_OTHERS, _MemberChoice()))
         settings = require_model(read_settings(**{**_defaults(model), **_overrides(row)}))
+        if settings.family != TOOLS:
+            raise UsageError(
+                f"The member {name} acts in the format of the family {settings.family!r}.",
+                details="Members of teams call the appliance's own actions, as tools or as JSON.",
+                resolution=f"Use --model-family {TOOLS}, or another model.",
+            )
         members.append(Member(name=name, agent=specify_model(settings, digest), key=row.key))
     return TeamSpec(structure=choice.structure, calls=choice.calls, prompts=digest), tuple(members)
 

@@ -96,12 +96,13 @@ def _blocks(message: Message, toolsets: Mapping[str, object]) -> list[dict[str, 
         "tool_use_id": message.call_id,
         "content": blocks,
     }
-    if message.is_error:
-        result["is_error"] = True
-        result["content"] = [block for block in blocks if block["type"] == "text"]
     if toolset := toolsets.get(message.call_id):
         result[_TOOLSET] = toolset
-    return [result]
+    if not message.is_error:
+        return [result]
+    # An error consists of text; what the screen shows now follows it.
+    result |= {"is_error": True, "content": [row for row in blocks if row["type"] == "text"]}
+    return [result, *(row for row in blocks if row["type"] != "text")]
 
 
 def _said(message: Message) -> list[dict[str, Any]]:

@@ -22,13 +22,12 @@ from controller.models.families.qwen import QWEN3_VL
 from controller.models.families.reading import TEXTS
 from controller.models.families.showui import SHOWUI
 from controller.models.families.ui_tars import UI_TARS
+from controller.specification.agent import TOOLS
 from foundation.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from controller.models.families.family import Family
 
-TOOLS = "tools"
-"""Name of the format that needs no family: our own actions as tools of any model."""
 AUTO = "auto"
 """Asks for the family of the model by its name."""
 
@@ -60,6 +59,21 @@ def find_family(name: str) -> Family:
     if name not in FAMILIES:
         raise UnknownNameError.of("model family", name, [TOOLS, AUTO, *FAMILIES])
     return FAMILIES[name]
+
+
+def require_acting(name: str) -> None:
+    """Verify that models of a family choose actions.
+
+    Raises:
+        UnknownNameError: there is no such family.
+        UsageError: they only name places.
+    """
+    if name != TOOLS and not find_family(name).acts:
+        raise UsageError(
+            f"Models of the family {name!r} name places; they choose no actions.",
+            resolution="Choose another model for the agent, and check this one with "
+            "`mesocosm model check`.",
+        )
 
 
 def choose_family(name: str, adapter: str, model: str) -> str:

@@ -8,6 +8,7 @@ reasoning items" and "Computer use".
 from __future__ import annotations
 
 import base64
+import json
 from typing import TYPE_CHECKING, Any
 
 from controller.models.json_replies import arguments_of, is_as_sent, objects, text_of
@@ -104,10 +105,16 @@ def _said(message: Message) -> list[dict[str, Any]]:
     if message.text:
         content = [{"type": "output_text", "text": message.text}]
         items.append({"type": "message", "role": "assistant", "content": content})
-    for call in message.calls:
-        row = {"type": _FUNCTION_CALL, "call_id": call.id, "name": call.name}
-        items.append({**row, "arguments": call.arguments})
+    items += [_called(call) for call in message.calls]
     return items
+
+
+def _called(call: ToolCall) -> dict[str, Any]:
+    if call.opaque.get(_KIND) == _COMPUTER_CALL:
+        row = {"type": _COMPUTER_CALL, "call_id": call.id, "status": "completed"}
+        return {**row, _CHECKS: call.opaque.get(_CHECKS, []), **json.loads(call.arguments)}
+    row = {"type": _FUNCTION_CALL, "call_id": call.id, "name": call.name}
+    return {**row, "arguments": call.arguments}
 
 
 def _part(part: str | Image) -> dict[str, Any]:

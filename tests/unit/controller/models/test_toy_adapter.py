@@ -233,7 +233,7 @@ def test_registered_agent_is_charged_what_replies_report(
                     tmp_path,
                     "",
                     open_access,  # type: ignore[arg-type]  # the relay is not needed
-                    prices=(2.0, 0.0),
+                    prices=(2.0, 0.0, None),
                 ),
                 measures_outage=True,
             ),
