@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from controller.agents.registry import make_driver
+from controller.agents.registry import make_run_driver
 from controller.executors.messages import AgentActs, Forked, Stepped
 from controller.planning import suite_for
 from controller.store.runs import RunFolder
@@ -50,7 +50,7 @@ def execute_order(
     tasks = tuple(task for task in sink.spec.tasks if task.id == job.task)
     spec = sink.spec.model_copy(update={"tasks": tasks})
     suite = suite_for(spec, open_suite_of(spec, access.suite))
-    driver = _Reported(make_driver(spec.only_agent, access.model), report)
+    driver = _Reported(make_run_driver(spec, access.model), report)
     fleet = open_fleet(access.fleet, settings, refill=lambda need: report(Forked.of(need)))
     return open_trials(spec, suite, driver, fleet, settings).run_job(
         job, sink, cancel=cancel, on_step=lambda steps: report(Stepped(steps=steps))

@@ -19,6 +19,7 @@ from controller.specification.run import (
     SuiteSpec,
     TaskSpec,
 )
+from controller.specification.team import SINGLE
 from evaluators.loading.suite import BUILTIN
 from evaluators.model.oracle import SetupStep, WaitFor
 from evaluators.model.suite_files import digest_graph_files, digest_setup_files
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
     from controller.specification.agent import AgentSpec
     from controller.specification.run import FleetName, KeepPolicy, Order
+    from controller.specification.team import TeamSpec
     from evaluators.catalogue import Tools, Vocabulary
     from evaluators.loading.suite import Suite
     from evaluators.model.task import Task
@@ -59,8 +61,9 @@ _KNOWN_PARTS = frozenset(
 
 def specify_run(  # noqa: PLR0913 - everything that a run can be told
     suite: Suite,
-    agent: AgentSpec,
+    agent: AgentSpec | tuple[Member, ...],
     *,
+    team: TeamSpec = SINGLE,
     tasks: Collection[str] = (),
     repeats: int = 1,
     retries: int = 0,
@@ -81,7 +84,8 @@ def specify_run(  # noqa: PLR0913 - everything that a run can be told
 
     Args:
         suite: the suite of the tasks, in which `limits` already apply.
-        agent: the agent that tries them.
+        agent: the agent that tries them, or the members of a team.
+        team: how its members work together.
         tasks: task ids; all by default.
         repeats: trials per task.
         retries: further attempts at a trial whose machines or model failed.
@@ -108,7 +112,8 @@ def specify_run(  # noqa: PLR0913 - everything that a run can be told
         run=run or new_run_id(clock),
         started_s=clock.now_s(),
         suite=_specify_suite(suite),
-        agents=(Member(agent=agent),),
+        agents=agent if isinstance(agent, tuple) else (Member(agent=agent),),
+        team=team,
         tasks=tuple(
             specify_task(suite.task(name), known, digester) for name in dict.fromkeys(names)
         ),

@@ -23,6 +23,7 @@ from provisioning.fleet.memory_guard import LOW_MIB
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from controller.specification.agent import AgentSpec, Member
     from controller.specification.model_choice import ModelChoice
     from controller.specification.run import RunSpec
     from foundation.settings import Settings
@@ -74,20 +75,29 @@ def examine(
     checks: dict[str, Callable[[], str]] = {"disk": partial(_check_disk, settings, trials)}
     if machines is not None:
         checks |= {"machines": partial(_check_machines, machines), "memory": _check_memory}
-    match spec.only_agent:
-        case ModelClientSpec() as client:
-            checks["model"] = partial(_check_model, client, model)
-        case CommandSpec() as command:
-            checks["agent"] = partial(require_starting, command)
-        case RegisteredSpec() as registered if registered.model:
-            checks["model"] = partial(_check_model_of_registered, registered, model)
-        case _:
-            pass
+    if not spec.team.is_single:
+        checks |= {
+            f"model of {row.name}": partial(_check_member, row, model) for row in spec.agents
+        }
+    else:
+        checks |= _agent_checks(spec.only_agent, model)
     for name, check in checks.items():
         try:
             yield Finding(name, check())
         except MesocosmError as exc:
             yield Finding(name, str(exc), exc)
+
+
+def _agent_checks(agent: AgentSpec, model: ModelChoice) -> dict[str, Callable[[], str]]:
+    match agent:
+        case ModelClientSpec() as client:
+            return {"model": partial(_check_model, client, model)}
+        case CommandSpec() as command:
+            return {"agent": partial(require_starting, command)}
+        case RegisteredSpec() as registered if registered.model:
+            return {"model": partial(_check_model_of_registered, registered, model)}
+        case _:
+            return {}
 
 
 def require_ready(
@@ -160,6 +170,12 @@ def _check_memory() -> str:
             resolution=f"Free memory: leasing a machine requires {LOW_MIB} MiB.",
         )
     return text
+
+
+def _check_member(member: Member, model: ModelChoice) -> str:
+    from controller.agents.team.specifying import member_settings  # noqa: PLC0415 - only of teams
+
+    return require_usable(member_settings(member, model))
 
 
 def _check_model(spec: ModelClientSpec, model: ModelChoice) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from controller.agents.registry import specify_agent
+from controller.agents.team.specifying import read_team, specify_team
 from controller.models.families.table import find_family
 from controller.observation.requirements import require_observation
 from controller.planning import recipes_of, specify_run
@@ -19,6 +20,7 @@ from controller.specification.agent import (
 )
 from controller.specification.model_choice import ModelChoice
 from controller.specification.run import ActionSpec
+from controller.specification.team import SINGLE, STRUCTURES
 from controller.wiring import open_suite
 from evaluators.loading.suite import list_suites
 from foundation.clock import SYSTEM_CLOCK
@@ -26,9 +28,10 @@ from foundation.errors import RequirementError, UnknownNameError, UsageError
 from provisioning.recording.recorder import check_recording
 
 if TYPE_CHECKING:
-    from controller.specification.agent import AgentSpec
+    from controller.specification.agent import AgentSpec, Member
     from controller.specification.request import RunRequest
     from controller.specification.run import RunSpec
+    from controller.specification.team import TeamSpec
     from evaluators.loading.suite import Suite
     from foundation.clock import Clock
     from foundation.settings import Settings
@@ -69,7 +72,7 @@ def check_request(request: RunRequest) -> None:
         )
     _check_recording(request)
     _check_solution(request, *open_tasks(request))
-    _specify_agent(request)
+    _specify_players(request, *open_tasks(request))
 
 
 def _paths(request: RunRequest) -> list[str]:
@@ -81,6 +84,7 @@ def _paths(request: RunRequest) -> list[str]:
         request.folder,
         request.script,
         file if colon and request.folder is None else None,
+        request.team if request.team and request.team not in STRUCTURES else None,
     )
     return [path for path in named if path is not None]
 
@@ -157,12 +161,14 @@ def specify_request(
     suite, tasks = open_tasks(request)
     _check_solution(request, suite, tasks)
     _check_tools(request, suite, tasks)
-    agent = _specify_agent(request)
-    _check_family(agent, suite, tasks)
+    team, agent = _specify_players(request, suite, tasks)
+    if not isinstance(agent, tuple):
+        _check_family(agent, suite, tasks)
     require_observation(request.whole_observation, suite.vocabulary)
     spec = specify_run(
         suite,
         agent,
+        team=team,
         tasks=tasks,
         repeats=request.repeats,
         retries=request.retries,
@@ -220,6 +226,31 @@ def _check_tools(request: RunRequest, suite: Suite, tasks: tuple[str, ...]) -> N
         )
 
 
+def _specify_players(
+    request: RunRequest, suite: Suite, tasks: tuple[str, ...]
+) -> tuple[TeamSpec, AgentSpec | tuple[Member, ...]]:
+    """Return the team that a request names, and its members, or the only agent.
+
+    Raises:
+        MesocosmError: as for `_specify_agent` and `specify_team`.
+        UsageError: a team is not of models.
+    """
+    if not request.team and request.calls in {None, "functions"}:
+        return SINGLE, _specify_agent(request)
+    if request.agent not in {"", "model"} or request.command is not None:
+        raise UsageError(
+            f"The members of a team are models, not {request.agent_label!r}.",
+            resolution="Omit --agent, or use --agent model.",
+        )
+    choice = read_team(request.team, request.calls)
+    chosen = [task for task in suite.tasks if not tasks or task.id in tasks]
+    roles = sorted({role for task in chosen for role in task.kinds})
+    team, members = specify_team(choice, roles, model_choice(request))
+    for member in members:
+        _require_prices(request, member.agent)
+    return team, members
+
+
 def _specify_agent(request: RunRequest) -> AgentSpec:
     """Return the agent that a request names.
 
@@ -238,6 +269,15 @@ def _specify_agent(request: RunRequest) -> AgentSpec:
         replay=request.replay,
         model=model_choice(request),
     )
+    return _require_prices(request, agent)
+
+
+def _require_prices(request: RunRequest, agent: AgentSpec) -> AgentSpec:
+    """Return an agent if its cost is known or does not matter.
+
+    Raises:
+        UsageError: the request limits money, but the agent's model has no prices.
+    """
     limits_money = request.budget.usd is not None or request.limits.usd is not None
     if limits_money and isinstance(agent, ModelClientSpec) and not agent.has_prices:
         raise UsageError(

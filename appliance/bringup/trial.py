@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controller.agents.registry import make_driver
+from controller.agents.registry import make_run_driver
 from controller.executors.local import LocalExecutor
 from controller.requests import specify_request
 from controller.scheduling.events import AttemptLost, StepDone, TrialEnded, TrialStarted
@@ -44,7 +44,7 @@ def run_trial(settings: Settings, say: Callable[[str], None]) -> Report:
     name, task = trial_of(settings)
     request = RunRequest(suite=name, agent=AGENT, tasks=(task,), retries=0)
     spec, suite = specify_request(request, settings)
-    driver, fleet = make_driver(spec.only_agent), open_fleet(request.fleet, settings)
+    driver, fleet = make_run_driver(spec), open_fleet(request.fleet, settings)
     trials = open_trials(spec, suite, driver, fleet, settings)
     folder = Store(settings.runs_dir).create(spec)
     execute_run(folder, LocalExecutor(trials), on_event=lambda event: _report(event, say))

@@ -96,7 +96,7 @@ def resume(
     those of the run: a different model, endpoint, setting or fleet is refused. If the budget is
     spent, specify a larger one. The exit code is that of ``mesocosm run``.
     """
-    from controller.agents.registry import make_driver
+    from controller.agents.registry import make_run_driver
     from controller.episode.result import reasons_to_retry
     from controller.executors.local import LocalExecutor
     from controller.planning import suite_for
@@ -117,11 +117,11 @@ def resume(
     choice = ModelChoice(name=model or None, base_url=base_url or None)
     if (model or base_url) and not spec.model_name:
         raise UsageError(
-            f"The agent of this run is of the kind {spec.only_agent.kind}, which has no model.",
+            f"The agent of this run is of the kind {spec.agents[0].agent.kind}, which has no model.",
             resolution="Omit --model and --base-url.",
         )
     chosen = suite_for(spec, chosen)
-    driver = make_driver(spec.only_agent, choice)
+    driver = make_run_driver(spec, choice)
     warn_of_other_code(spec)
     machines = machines_of(spec, chosen, settings, build=build)
     check_ready(spec, choice, machines if fleet_name == "real" else None, is_whole=preflight)

@@ -52,7 +52,7 @@ def run(
     inconclusive because machines failed, or did not start because the budget is spent; and 3 if
     images are not current or the hypervisor does not answer, in which case nothing was started.
     """
-    from controller.agents.registry import make_driver
+    from controller.agents.registry import make_run_driver
     from controller.executors.local import LocalExecutor
     from controller.requests import model_choice, specify_request
     from controller.store.runs import Store
@@ -63,7 +63,7 @@ def run(
     request = request_of(context)
     settings, model = get_settings(), model_choice(request)
     spec, suite = specify_request(request, settings)
-    driver = make_driver(spec.only_agent, model)
+    driver = make_run_driver(spec, model)
     for name, why in suite.left_out.items():
         say(f"{name} is skipped: {why}")
     for line in misspelt_packages(suite):

@@ -158,6 +158,20 @@ Script = Annotated[
     Path | None,
     typer.Option("--script", help="File of actions for --agent script.", dir_okay=False),
 ]
+Team = Annotated[
+    str,
+    typer.Option(
+        "--team",
+        help="Team of models: by-function, by-environment, planner-grounder, or a YAML file that "
+        "names each member's model.",
+    ),
+]
+Calls = Annotated[
+    Literal["functions", "json"] | None,
+    typer.Option(
+        "--calls", help="How models call actions: as the API's tools, or as JSON in text."
+    ),
+]
 Solution = Annotated[
     str, typer.Option("--solution", help="Which of a task's `oracles` --agent oracle runs.")
 ]

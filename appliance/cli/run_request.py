@@ -16,6 +16,7 @@ from appliance.cli.run_options import (
     BudgetSeconds,
     BudgetTokens,
     BudgetUsd,
+    Calls,
     CodeOption,
     ConfirmOption,
     Feedback,
@@ -50,6 +51,7 @@ from appliance.cli.run_options import (
     Suite,
     Tags,
     Tasks,
+    Team,
     TimeLimit,
     Trees,
 )
@@ -125,6 +127,8 @@ def read_options(
     history: History = None,
     profile: Profile = "",
     observe: Observe = None,
+    team: Team = "",
+    calls: Calls = None,
     trees: Trees = False,
     feedback: Feedback = "none",
     record: Record = False,
@@ -169,6 +173,8 @@ def read_options(
         "extra_fields": json_object(model_extra),
         "image_scale": image_scale,
         "history": chosen.history if history is None else history,
+        "team": _absolute_team(team),
+        "calls": calls,
         "tasks": tuple(task or ()),
         "tags": tuple(tag or ()),
         "limits": {
@@ -249,3 +255,10 @@ def _absolute_suite(suite: str) -> str:
 
     is_folder = suite not in list_suites() and Path(suite).exists()
     return str(Path(suite).resolve()) if is_folder else suite
+
+
+def _absolute_team(team: str) -> str:
+    """Return the absolute path of a team's file; names of structures stay unchanged."""
+    from controller.specification.team import STRUCTURES
+
+    return str(Path(team).resolve()) if team and team not in STRUCTURES else team

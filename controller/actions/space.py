@@ -81,6 +81,13 @@ class ActionSpace:
             SESSION: tools[SESSION],
         }
 
+    @classmethod
+    def of_tools(cls, tools: Mapping[str, Mapping[str, Tool]]) -> ActionSpace:
+        """Return a space of given tools, by role and name: a part of another one, for a member of a team."""
+        space = cls.__new__(cls)
+        space.tools = dict(tools)
+        return space
+
     def add(self, servers: Mapping[str, Mapping[str, Tool]]) -> None:
         """Offer the tools of servers, too, by the server's name."""
         session = self.tools.pop(SESSION)

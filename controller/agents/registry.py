@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from controller.episode.trial import Driver
     from controller.protocol import MakeAgent
     from controller.specification.agent import AgentSpec
+    from controller.specification.run import RunSpec
 
 AGENTS = ("heuristic", "model", "noop", "oracle", "random", "replay", "script")
 """Names of built-in agents. A class of the user is named ``module:Class``, a command has no name,
@@ -133,6 +134,19 @@ def make_driver(spec: AgentSpec, model: ModelChoice | None = None) -> Driver:
                 f"The agent {spec.name!r} was passed as an object by a program.",
                 resolution="Resume the run with that program, or start a new run.",
             )
+
+
+def make_run_driver(spec: RunSpec, model: ModelChoice | None = None) -> Driver:
+    """Return the driver of a run's trials: of its only agent, or of its team.
+
+    Raises:
+        MesocosmError: as for `make_driver` and `make_team_driver`.
+    """
+    if spec.team.is_single:
+        return make_driver(spec.only_agent, model)
+    from controller.agents.team.specifying import make_team_driver  # noqa: PLC0415
+
+    return make_team_driver(spec, model or ModelChoice())
 
 
 def _specify_command(name: str, command: str, folder: Path | None) -> CommandSpec:

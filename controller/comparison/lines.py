@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from controller.episode.result import MemberShare
 from controller.store.run_metrics import completed, passed, read_tracks, values_by_task
 from evaluators.metrics.capabilities import AMENDED
 from evaluators.metrics.complexity import Dimension, measure_complexity
@@ -26,7 +27,8 @@ Values = dict[str, list[float]]
 RATES, TASKS, APPS = "rates", "success rate by task", "success rate by application"
 COMPLEXITY, CAPABILITIES = "success rate by complexity", "success rate by capability"
 REASONS, COST = "trials by reason", "cost of a trial"
-SECTIONS = (RATES, TASKS, APPS, COMPLEXITY, CAPABILITIES, REASONS, COST)
+MEMBERS = "members of the team, a trial"
+SECTIONS = (RATES, TASKS, APPS, COMPLEXITY, CAPABILITIES, REASONS, COST, MEMBERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,7 @@ def break_down(
         lines += _grouped(success, suite, comparison.tasks)
     lines += _reasons(*sides)
     lines += [_cost(name, value, conclusive) for name, value in _COSTS.items()]
+    lines += _members(conclusive)
     return Breakdown(tuple(lines), notes)
 
 
@@ -181,6 +184,35 @@ def _reasons(first: list[Track], second: list[Track]) -> Iterator[Line]:
     counts = [Counter(track.result.reason.value for track in side) for side in (first, second)]
     for name in sorted({*counts[0], *counts[1]}):
         yield Line(REASONS, name, None, counts[0][name], counts[1][name])
+
+
+_OF_MEMBERS: Mapping[str, Callable[[MemberShare], float]] = {
+    "turns": lambda share: share.turns,
+    "refused": lambda share: sum(share.refused.values()),
+    "nodes met": lambda share: len(share.met),
+    "tokens": lambda share: float(share.usage.total),
+    "USD": lambda share: share.usage.usd,
+}
+
+
+def _members(sides: Sequence[list[Track]]) -> Iterator[Line]:
+    """Yield the shares of each member, if a run had several."""
+    shares = [share for side in sides for track in side for share in (track.result.members,)]
+    if all(len(members) < 2 for members in shares):  # noqa: PLR2004 - a single agent
+        return
+    for member in sorted({name for members in shares for name in members}):
+        for name, value in _OF_MEMBERS.items():
+
+            def of_member(
+                track: Track,
+                member: str = member,
+                value: Callable[[MemberShare], float] = value,
+            ) -> float:
+                return value(track.result.members.get(member, MemberShare()))
+
+            yield _paired(
+                MEMBERS, f"{member}: {name}", *(values_by_task(side, of_member) for side in sides)
+            )
 
 
 def _cost(name: str, value: Callable[[Track], float], sides: Sequence[list[Track]]) -> Line:

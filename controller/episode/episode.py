@@ -28,7 +28,7 @@ from foundation.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from types import TracebackType
 
     from controller.actions.space import Action
@@ -190,6 +190,47 @@ class Episode:
         self._shown_s = self._clock.monotonic_s()
         self._require_conclusion().acting = ""
         return Step(observation, report.newly_met, report.feedback)
+
+    def consult(
+        self,
+        turn: Turn,
+        *,
+        member: str | None = None,
+        about: Mapping[str, object] | None = None,
+        seconds: float | None = None,
+    ) -> Step:
+        """Charge and log a turn that acts on no machine, such as a plan or a message.
+
+        Args:
+            turn: the turn; its actions are not executed. A fault counts as a rejected action.
+            member: as in `step`.
+            about: what it was for, as fields of the log's line.
+            seconds: how long the member took, if others took a part of the time since the last
+                observation; they are charged with the rest.
+
+        Returns:
+            The outcome, with the last observation.
+
+        Raises:
+            EpisodeUseError: as in `step`.
+            StoreError: the log cannot be written.
+        """
+        live, name = self._require_live(), self._begin_turn(member)
+        taken_s = self._turn_s() if seconds is None else min(seconds, self._turn_s())
+        agent_s = max(0.0, taken_s - turn.outage_s)
+        live.budget.charge(name, agent_s, turn.usage)
+        try:
+            self.cancel.check()
+            report = live.consult(turn, agent_s, name, dict(about or {}))
+            if ending := report.ending or live.budget.spent():
+                return self._over(ending, (), report.feedback)
+        except StoreError:
+            raise
+        except Exception as exc:  # noqa: BLE001 - the trial's boundary
+            return self._over(self._ending_of(exc))
+        self._shown_s += taken_s
+        self._require_conclusion().acting = ""
+        return Step(live.last_seen(), (), report.feedback)
 
     def evaluate(self) -> Evaluation:
         """Judge the trial as if it ended now, without ending it; can be called repeatedly.

@@ -9,6 +9,8 @@ from controller.episode.result import Ending, MemberShare, Reason
 from controller.models.usage import NO_USAGE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from controller.actions.space import Action
     from controller.models.usage import Usage
     from evaluators.model.task import Limits
@@ -86,7 +88,9 @@ class Budget:
         self.turns += 1
         share = self.members.get(member, MemberShare())
         total_s = share.agent_seconds + max(0.0, seconds)
-        self.members[member] = replace(share, usage=share.usage + usage, agent_seconds=total_s)
+        self.members[member] = replace(
+            share, usage=share.usage + usage, agent_seconds=total_s, turns=share.turns + 1
+        )
 
     def exclude(self, seconds: float) -> None:
         """Extend the wall time by a wait that is nobody's, such as for a person's approval."""
@@ -122,6 +126,11 @@ class Budget:
         return Ending(
             Reason.TIME_LIMIT, f"{detail} The agent's wait actions took {self.waited_s:g} s of it."
         )
+
+    def credit(self, member: str, nodes: Sequence[str]) -> None:
+        """Note the nodes that a member's action met."""
+        share = self.members.get(member, MemberShare())
+        self.members[member] = replace(share, met=(*share.met, *nodes))
 
     def count_refusal(self, member: str, code: str, message: str) -> Ending | None:
         """Count a rejected action; return the ending if the limit is reached.

@@ -339,6 +339,31 @@ class LiveTrial:
         finally:
             self.budget.exclude(self._clock.monotonic_s() - start_s)
 
+    def consult(self, turn: Turn, agent_s: float, member: str, about: Details) -> TurnReport:
+        """Log a turn that acts on no machine; count it if it is no valid turn.
+
+        Args:
+            turn: a member's turn; its actions are not executed.
+            agent_s: time charged to the member for it.
+            member: its name.
+            about: what the turn was for, as fields of the log's line.
+
+        Raises:
+            StoreError: the log cannot be written.
+        """
+        self._member = member
+        self._context.record("step_seconds", agent_s, phase="agent")
+        details: Details = {
+            "note": turn.note,
+            "usage": asdict(turn.usage),
+            "agent_s": round(agent_s, 4),
+            **about,
+        }
+        if turn.fault:
+            return self._refuse(None, InvalidActionError(turn.fault), details, (), "unusable_reply")
+        self._log.append("consulted", n=self.budget.steps, member=member, **details)
+        return TurnReport(())
+
     def finished(self) -> tuple[GraphEvaluator, tuple[str, ...]]:
         """Return a finished copy of the graph, and the undone or broken nodes."""
         copy = GraphEvaluator.from_dict(self.task.graph, self.runners, self.graph.to_dict())
@@ -394,6 +419,7 @@ class LiveTrial:
             self.budget.count_tool(self._member, is_distractor=server.distractor)
         met = self.graph.step()
         self.budget.count_progress(self._completed())
+        self.budget.credit(self._member, met)
         seconds["evaluate"] = watch.lap()
         self._log.append(
             "step",

@@ -145,6 +145,8 @@ class MemberShare:
             machine), ``action`` (failed on the machine), ``unusable_reply``, ``no_action``.
         tool_calls: number of its executed actions that called tool servers.
         distractor_calls: those of them that called servers which do not help with the task.
+        turns: number of its turns.
+        met: nodes of the graph that its actions met, in order.
     """
 
     usage: Usage = NO_USAGE
@@ -153,6 +155,8 @@ class MemberShare:
     refused: dict[str, int] = field(default_factory=dict)
     tool_calls: int = 0
     distractor_calls: int = 0
+    turns: int = 0
+    met: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

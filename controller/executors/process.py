@@ -121,7 +121,7 @@ class ProcessExecutor:
             return result
         ending = ending_of_dead(
             process.exit_code,
-            sink.spec.only_agent,
+            sink.spec.agents[0].agent,
             has_acted=process.has_acted,
             cancelled=cancel.reason if cancel.is_cancelled else "",
         )

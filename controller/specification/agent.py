@@ -268,10 +268,12 @@ class Member(Record):
     Attributes:
         name: its name in events, usage and results, unique in the run.
         agent: its specification.
+        key: environment variable with the key of its model; empty for that of all models.
     """
 
     name: str = Field(default=MEMBER, min_length=1, max_length=64)
     agent: AgentSpec
+    key: str = Field(default="", exclude_if=lambda value: not value)
 
 
 def require_unique(members: tuple[Member, ...]) -> tuple[Member, ...]:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from controller.specification.observation import Feedback, ObservationSpec
 from controller.specification.run import BudgetSpec, Interface, KeepPolicy, LimitsSpec, Order
+from controller.specification.team import Calls  # noqa: TC001 - read by pydantic
 from foundation.errors import UsageError
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ class RunRequest(BaseModel):
         extra_fields: additional fields of each request to the model.
         image_scale: factor by which screenshots are scaled down for the model.
         history: number of past turns that each request to the model includes.
+        team: structure of a team of models, or the absolute path of its file; empty for one agent.
+        calls: how models call actions; by default as the team's file says, or by functions.
         tasks: task ids or patterns of ids; all tasks by default.
         tags: a task must have at least one of these.
         limits: limits of every trial; override those of its task.
@@ -77,6 +80,8 @@ class RunRequest(BaseModel):
     extra_fields: dict[str, JsonValue] | None = None
     image_scale: float | None = Field(default=None, ge=0.1, le=1)
     history: int | None = Field(default=None, ge=1, le=1000)
+    team: str = Field(default="", max_length=_PATH_CHARS)
+    calls: Calls | None = None
     tasks: Annotated[tuple[_Name, ...], Field(max_length=_MAX_TASKS)] = ()
     tags: Annotated[tuple[_Name, ...], Field(max_length=_MAX_TASKS)] = ()
     limits: LimitsSpec = LimitsSpec()

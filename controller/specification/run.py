@@ -16,6 +16,7 @@ from controller.specification.agent import (
     require_unique,
 )
 from controller.specification.observation import ObservationSpec
+from controller.specification.team import SINGLE, TeamSpec
 from foundation.errors import UsageError
 from foundation.files import digest_json
 
@@ -185,6 +186,7 @@ class RunSpec(Record):
         started_s: start, seconds since the epoch.
         suite: the suite of the tasks.
         agents: the team that tries them: its members, with their agents.
+        team: how its members work together.
         tasks: the tasks, in the order of the suite.
         repeats: trials per task.
         retries: further attempts at a trial whose machines or model failed; one whose machines failed
@@ -209,6 +211,7 @@ class RunSpec(Record):
     started_s: float
     suite: SuiteSpec
     agents: Annotated[tuple[Member, ...], Field(min_length=1), AfterValidator(require_unique)]
+    team: TeamSpec = Field(default=SINGLE, exclude_if=lambda value: value.is_single)
     tasks: tuple[TaskSpec, ...]
     repeats: int = Field(ge=1)
     retries: int = Field(default=0, ge=0)
@@ -242,8 +245,12 @@ class RunSpec(Record):
 
     @property
     def agent_name(self) -> str:
-        """The agent's name in results; several names of a team are joined by ``+``."""
-        return "+".join(agent_name(member.agent) for member in self.agents)
+        """The agent's name in results; those of a team are joined by ``+``, after its structure."""
+        names = dict.fromkeys(agent_name(member.agent) for member in self.agents)
+        if self.team.is_single:
+            return "+".join(agent_name(member.agent) for member in self.agents)
+        how = [self.team.structure, *(["json"] if self.team.calls == "json" else [])]
+        return f"{','.join(how)}({'+'.join(names)})"
 
     @property
     def model_name(self) -> str:

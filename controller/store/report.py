@@ -205,6 +205,8 @@ def _trial(trial: TrialResult) -> dict[str, Json]:
         "members": {
             name: {
                 "steps": share.steps,
+                "turns": share.turns,
+                "met": list(share.met),
                 "agent_seconds": share.agent_seconds,
                 "usage": _usage(share.usage),
                 "refused": dict(share.refused),

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from controller.store.schema import member_of
 from foundation.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
@@ -15,7 +16,13 @@ if TYPE_CHECKING:
     from controller.store.runs import RunFolder
     from provisioning.protocols import Json
 
-_KINDS = {"observation": "start", "step": "step", "refused": "refused", "end": "end"}
+_KINDS = {
+    "observation": "start",
+    "step": "step",
+    "consulted": "consulted",
+    "refused": "refused",
+    "end": "end",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +30,7 @@ class StepRecord:
     """One step of an attempt, its start or its end.
 
     Attributes:
-        kind: ``start``, ``step``, ``refused`` or ``end``.
+        kind: ``start``, ``step``, ``consulted``, ``refused`` or ``end``.
         number: number of the last executed action.
         action: the action with its arguments; empty if there is none.
         outcome: nodes that the step met, why the action was refused, or the result.
@@ -88,6 +95,16 @@ def _steps(events: list[dict[str, Any]], blobs: Path) -> Iterator[StepRecord]:
         )
 
 
+def describe_handover(event: Mapping[str, Any]) -> str:
+    """Return what a member of a team handed to others, found, or did not do; empty otherwise."""
+    if event.get("skipped"):
+        return "skipped"
+    if target := event.get("target"):
+        return f"{target!r} is at {event.get('point')}"
+    rows = event.get("handovers") or []
+    return "; ".join(f"to {row['to']}: {row['message']}" for row in rows)
+
+
 def _describe(action: Mapping[str, Any] | None) -> str:
     if not action:
         return ""
@@ -102,5 +119,7 @@ def _outcome(kind: str, event: Mapping[str, Any]) -> str:
         return ": ".join(
             part for part in (f"{result['verdict']} {result['reason']}", result["detail"]) if part
         )
+    if kind == "consulted":
+        return f"{member_of(event)}: {describe_handover(event)}"
     met = ", ".join(event.get("met", ()))
     return str(event.get("why", "")) or (f"met: {met}" if met else "")

@@ -22,24 +22,26 @@ from foundation.files import digest_json
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from controller.models.calls_as_json import Endpoint
     from controller.models.endpoint import Answer
     from controller.models.settings import ModelSettings
     from controller.observation.observer import Observation
     from controller.protocol import AgentContext
 
-_SYSTEM = """\
+SYSTEM = """\
 You use computers and phones for a person. You see a screenshot of each machine and act by calling \
 tools; the part of a tool's name before "__" is the machine it acts on. Coordinates are pixels of \
 that machine's screenshot, origin top left. Call one tool at a time and look at the new \
 screenshots before you go on. When the task is done, call session__complete; if an answer was \
 asked for, call session__submit first.
 
-{environments}The task: {instruction}"""
+{environments}"""
 _MACHINES = """\
 The machines are:
 {lines}
 
 """
+TASK = "The task: {instruction}"
 _DONE = "Done."
 _DROPPED = "Not carried out, because an earlier call of the same reply was refused."
 _MAX_SEED = 2**31
@@ -52,20 +54,24 @@ class ModelAgent:
     Args:
         context: context of the trial.
         settings: settings of the model.
+        system: its system prompt, with ``{instruction}`` in the place of the task's.
     """
 
-    def __init__(self, context: AgentContext, settings: ModelSettings) -> None:
+    def __init__(
+        self, context: AgentContext, settings: ModelSettings, *, system: str = SYSTEM + TASK
+    ) -> None:
         self._settings = settings
         self._tools = context.space.model_tools()
         self._reader = CallReader(context.space)
         is_seeded = settings.send_seed and find_adapter(settings.adapter).capabilities.seed
         self._seed = context.seed % _MAX_SEED if is_seeded else None
-        self._system = _SYSTEM.format(
-            instruction=context.instruction, environments=_environments(context.environments)
+        about = _environments(context.environments)
+        self._system = system.replace("{environments}", about).replace(
+            "{instruction}", context.instruction
         )
         self._turns: list[list[Message]] = []
         self._asked_at_step = 0
-        self._endpoint = ModelEndpoint(settings, write=context.diary.write)
+        self._endpoint: Endpoint = ModelEndpoint(settings, write=context.diary.write)
         tools = [declared_fields(tool) for tool in self._tools]
         context.diary.write("prompt", system=self._system, tools=tools)
 
@@ -145,7 +151,7 @@ def prompt_digest(adapter: str) -> str:
         UnknownNameError: there is no such adapter.
     """
     own = [
-        _SYSTEM,
+        SYSTEM + TASK,
         _MACHINES,
         _DONE,
         _DROPPED,

@@ -31,7 +31,7 @@ _SAME = (
         "parallel",
     ),
     *("seed", "order", "fleet", "feedback", "recording_hz", "keep_end_state"),
-    *("adapter", "family"),
+    *("adapter", "family", "team", "calls"),
 )
 _LIMITS = ("steps", "turns", "seconds", "tokens", "usd", "stalled_steps")
 _BUDGET = ("tokens", "usd", "seconds")
@@ -60,6 +60,8 @@ class RunForm(BaseModel):
     solution: Text = ""
     image_scale: Number = ""
     history: Number = ""
+    team: Literal["", "by-function", "by-environment", "planner-grounder"] = ""
+    calls: Literal["", "functions", "json"] = ""
     tasks: str = Field(default="", max_length=20_000)
     tags: str = Field(default="", max_length=20_000)
     repeats: Number = ""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from controller.agents.registry import make_driver
+from controller.agents.registry import make_run_driver
 from controller.episode.result import Reason
 from controller.executors.local import LocalExecutor, LocalTrials
 from controller.planning import needs_of, suite_for, tasks_of, views_documents
@@ -114,7 +114,7 @@ class Work:
             require_present(request, self._settings)
         existing = store.open(self.queued.run) if store.has(self.queued.run) else None
         spec, suite = self._specify(existing)
-        driver = make_driver(spec.only_agent, model_choice(request))
+        driver = make_run_driver(spec, model_choice(request))
         self._check(spec, suite)
         folder = existing or store.create(spec, is_begun=True)
         change_budget(folder, request.budget)

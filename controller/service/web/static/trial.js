@@ -72,13 +72,13 @@ class Timeline {
     this.range.max = this.moments.length - 1;
     this.range.value = this.index;
     const setText = (name, text) => { const node = this.field(name); if (node) node.textContent = text; };
-    const titles = { start: "Start", end: "End", step: `Step ${moment.n}`, refused: `Refused after step ${moment.n}` };
+    const titles = { start: "Start", end: "End", step: `Step ${moment.n}`, refused: `Refused after step ${moment.n}`, consulted: `Between steps ${moment.n} and ${moment.n + 1}` };
     setText("index", this.index);
     setText("last", this.moments.length - 1);
-    setText("title", titles[moment.kind]);
+    setText("title", titles[moment.kind] + (moment.member ? ` · ${moment.member}` : ""));
     setText("time", `${new Date(moment.t * 1000).toISOString().replace("T", " ").slice(0, 19)} UTC`);
     setText("action", moment.action ? JSON.stringify(moment.action) : "");
-    setText("note", moment.note || "");
+    setText("note", [moment.handover, moment.note].filter(Boolean).join("\n"));
     setText("why", moment.kind === "refused" ? moment.why || "" : "");
     setText("code", moment.code || "");
     setText("returned", moment.returned ? moment.returned.text || "" : "");

@@ -11,7 +11,9 @@ from markupsafe import Markup
 
 from controller.actions.vocabulary import action_tools
 from controller.service.web.drawing.graph import Shape
-from controller.store.schema import usage_in
+from controller.specification.agent import MEMBER
+from controller.store.schema import member_of, usage_in
+from controller.store.steps import describe_handover
 from evaluators.coordinates import points_in
 
 if TYPE_CHECKING:
@@ -36,8 +38,16 @@ _SHOWN = (
     "seconds",
     "tokens",
     "changes",
+    "member",
+    "handover",
 )
-_KINDS = {"observation": "start", "step": "step", "refused": "refused", "end": "end"}
+_KINDS = {
+    "observation": "start",
+    "step": "step",
+    "consulted": "consulted",
+    "refused": "refused",
+    "end": "end",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +55,13 @@ class Moment:
     """One moment of the timeline.
 
     Attributes:
-        kind: ``start``, ``step``, ``refused`` or ``end``.
+        kind: ``start``, ``step``, ``consulted``, ``refused`` or ``end``.
         number: number of the last executed action.
         time_s: seconds since the epoch.
         screens: digest of each role's picture.
         trees: digest of each role's accessibility tree, if the agent received it.
+        member: name of the member of a team whose turn it was; empty for a single agent.
+        handover: what it handed to other members, or did not do.
         action: the executed or refused action; None if there is none.
         points: points of the action on its machine's screen, px.
         note: the agent's own text.
@@ -77,6 +89,8 @@ class Moment:
     tokens: int = 0
     changes: Mapping[str, str] = field(default_factory=dict)
     trees: Mapping[str, str] = field(default_factory=dict)
+    member: str = ""
+    handover: str = ""
 
     def to_dict(self) -> dict[str, Json]:
         """Return the moment as JSON for the page's script, without empty fields."""
@@ -242,6 +256,8 @@ def _moment(
         seconds={phase: seconds[phase] for phase in PHASES if seconds.get(phase)},
         tokens=usage.total if usage else 0,
         changes=changes,
+        member="" if member_of(event) == MEMBER else member_of(event),
+        handover=describe_handover(event),
     )
 
 

@@ -69,8 +69,8 @@ def test_every_record_carries_the_member(bench: Bench, dark_task: Task) -> None:
     )
     assert (result.reason, result.ended_by) == (Reason.AGENT_ERROR, "planner")
     assert result.members == {
-        "planner": MemberShare(Usage(103, 10, 0.5), refused={"unusable_reply": 1}),
-        "clicker": MemberShare(Usage(20, 2), steps=1),
+        "planner": MemberShare(Usage(103, 10, 0.5), turns=2, refused={"unusable_reply": 1}),
+        "clicker": MemberShare(Usage(20, 2), steps=1, turns=1),
     }
     assert (result.usage, result.steps) == (Usage(123, 12, 0.5), 1)
     rows = [

@@ -119,6 +119,8 @@ def test_json_has_the_documented_keys() -> None:
                     "refused": {},
                     "tool_calls": 0,
                     "distractor_calls": 0,
+                    "turns": 0,
+                    "met": [],
                 }
             }
             if any(tokens)

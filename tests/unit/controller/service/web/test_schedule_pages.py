@@ -94,7 +94,7 @@ def test_form_has_all_options_of_the_command(browser: TestClient, context: ApiCo
     sign_in(browser, context)
     text = browser.get("/schedules").text
     names = set(re.findall(r'<(?:input|select)[^>]* name="(\w+)"', text))
-    assert names == {*FULL, "timezone", "model"}
+    assert names == {*FULL, "timezone", "model", "team", "calls"}
     assert browser.post("/schedules", data=FULL).status_code == 200
     (entry,) = context.register.entries()
     schedule, request = entry.schedule, entry.schedule.request

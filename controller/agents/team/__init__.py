@@ -1,0 +1,1 @@
+"""Teams of models: by function, by environment, and planner with grounder."""
