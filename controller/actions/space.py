@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -81,10 +82,9 @@ class ActionSpace:
             SESSION: tools[SESSION],
         }
 
-    @classmethod
-    def of_tools(cls, tools: Mapping[str, Mapping[str, Tool]]) -> ActionSpace:
-        """Return a space of given tools, by role and name: a part of another one, for a member of a team."""
-        space = cls.__new__(cls)
+    def with_tools(self, tools: Mapping[str, Mapping[str, Tool]]) -> ActionSpace:
+        """Return a space of other tools, by role and name: a part of this one, for a member of a team."""
+        space = copy(self)
         space.tools = dict(tools)
         return space
 

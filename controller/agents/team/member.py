@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from controller.actions.space import ActionSpace
 from controller.agents.model.agent import ModelAgent
 from controller.models.calls_as_json import JsonEndpoint
 
@@ -55,7 +54,7 @@ def part_of(
     for role, named in more.items():
         tools[role] = {**tools.get(role, {}), **named}
     diary = type(context.diary)()
-    return replace(context, space=ActionSpace.of_tools(tools), diary=diary)
+    return replace(context, space=context.space.with_tools(tools), diary=diary)
 
 
 def seen_by(
