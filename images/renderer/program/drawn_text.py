@@ -15,12 +15,12 @@ from PIL import Image
 from pypdfium2 import raw
 
 from images.renderer.program.errors import DocumentError
-from images.renderer.program.letters import line_boxes, read_letters
+from images.renderer.program.letters import line_boxes, read_colors, read_letters
 from images.renderer.program.pages import CONTRAST, MAX_PAGES, Box, change_in, mm_of, render_page
 from images.renderer.program.visibility import Item, decide_items, undecided
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
     from pathlib import Path
 
     from images.renderer.program.letters import Letter
@@ -87,9 +87,13 @@ class DrawnTexts:
         """
         return self._decide([self._item_of_letters(text, letters) for text, letters in found])
 
-    def letters(self, page: int) -> list[Letter]:
-        """Return the letters of a page, without spaces."""
-        return read_letters(self._content(page), page)
+    def letters(self, page: int, colors: Container[int] | None = None) -> list[Letter]:
+        """Return the letters of a page, without spaces: all, or those of some colours."""
+        return read_letters(self._content(page), page, colors)
+
+    def colors(self, page: int) -> set[int]:
+        """Return the colours of the letters of a page, as 0xRRGGBB."""
+        return read_colors(self._content(page))
 
     def _decide(self, found: list[Item | None]) -> list[dict[str, Any]]:
         items = [item for item in found if item is not None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 _AUTOMATIC = -1
 _BOLD = 110.0
@@ -43,11 +43,16 @@ def paragraphs_of(text: Any) -> Iterator[Any]:  # noqa: ANN401 - UNO has no type
         yield enumeration.nextElement()
 
 
-def read_paragraph(paragraph: Any, extra: tuple[str, ...] = ()) -> dict[str, Any]:  # noqa: ANN401
+def read_paragraph(
+    paragraph: Any,  # noqa: ANN401 - UNO has no types
+    portions: Sequence[Any],
+    extra: tuple[str, ...] = (),
+) -> dict[str, Any]:
     """Return a paragraph with its runs.
 
     Args:
         paragraph: the paragraph.
+        portions: its parts in LibreOffice.
         extra: names of further properties of runs that this kind of document has.
     """
     values = dict(zip(_PARAGRAPHS, paragraph.getPropertyValues(_PARAGRAPHS), strict=True))
@@ -68,17 +73,17 @@ def read_paragraph(paragraph: Any, extra: tuple[str, ...] = ()) -> dict[str, Any
             for tab in values["ParaTabStops"]
             if tab.Alignment.value != "DEFAULT"
         ],
-        "runs": [_run(run, extra) for run in paragraphs_of(paragraph) if run.String],
+        "runs": [_run(run, text, extra) for run in portions if (text := run.String)],
     }
 
 
-def _run(run: Any, extra: tuple[str, ...]) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
+def _run(run: Any, text: str, extra: tuple[str, ...]) -> dict[str, Any]:  # noqa: ANN401
     further = dict(zip(extra, run.getPropertyValues(extra), strict=True)) if extra else {}
     escapement = further.get("CharEscapement", 0)
     look = character_format(run)
     return {
         **look,
-        "text": run.String,
+        "text": text,
         "highlight": color(further.get("CharHighlight", _AUTOMATIC))
         or color(further.get("CharBackColor", _AUTOMATIC)),
         "spacing_pt": round(further.get("CharKerning", 0) / 100 / 25.4 * 72, 2),

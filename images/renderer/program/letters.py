@@ -11,7 +11,7 @@ from pypdfium2 import raw
 from images.renderer.program.pages import Box, mm_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
 _SAME_LINE = 0.5
 """Least common share of the height of letters in one line."""
@@ -53,12 +53,17 @@ class Letter:
         return max(abs(self.left - other.left), abs(self.bottom - other.bottom))
 
 
-def read_letters(content: Any, page: int) -> list[Letter]:  # noqa: ANN401 - pypdfium2 has no types
+def read_letters(
+    content: Any,  # noqa: ANN401 - pypdfium2 has no types
+    page: int,
+    colors: Container[int] | None = None,
+) -> list[Letter]:
     """Return the letters of a page, without spaces.
 
     Args:
         content: text of the page.
         page: number of the page.
+        colors: the colours of those wanted; None for all.
     """
     color = [ctypes.c_uint() for _ in range(4)]
     sides = [ctypes.c_double() for _ in range(4)]
@@ -68,12 +73,27 @@ def read_letters(content: Any, page: int) -> list[Letter]:  # noqa: ANN401 - pyp
         if character.isspace() or not character.isprintable():
             continue
         raw.FPDFText_GetFillColor(content, index, *color)
+        packed = _packed(color)
+        if colors is not None and packed not in colors:
+            continue
         raw.FPDFText_GetCharBox(content, index, *sides)
-        red, green, blue = (part.value for part in color[:3])
         left, right, bottom, top = (side.value for side in sides)
-        packed = red << 16 | green << 8 | blue
         letters.append(Letter(page, index, character, packed, left, bottom, right, top))
     return letters
+
+
+def read_colors(content: Any) -> set[int]:  # noqa: ANN401 - pypdfium2 has no types
+    """Return the colours of the letters of a page, as 0xRRGGBB.
+
+    Args:
+        content: text of the page.
+    """
+    color = [ctypes.c_uint() for _ in range(4)]
+    found = set()
+    for index in range(content.count_chars()):
+        raw.FPDFText_GetFillColor(content, index, *color)
+        found.add(_packed(color))
+    return found
 
 
 def line_boxes(letters: Sequence[Letter], heights: Mapping[int, float]) -> list[Box]:
@@ -90,6 +110,10 @@ def line_boxes(letters: Sequence[Letter], heights: Mapping[int, float]) -> list[
         else:
             lines.append([letter])
     return [_box_of(line, heights[line[0].page]) for line in lines]
+
+
+def _packed(color: Sequence[ctypes.c_uint]) -> int:
+    return color[0].value << 16 | color[1].value << 8 | color[2].value
 
 
 def _box_of(line: Sequence[Letter], height: float) -> Box:

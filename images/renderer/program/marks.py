@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from images.renderer.program.drawn_text import DrawnTexts
 from images.renderer.program.errors import DocumentError
-from images.renderer.program.formatting import paragraphs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -82,9 +81,9 @@ def find_passages(parts: Parts, asked: dict[str, Any]) -> list[Passage]:
     return found
 
 
-def unused_colors(letters: Sequence[Letter]) -> Iterator[int]:
-    """Yield colours that no letter has."""
-    used = {letter.color for letter in letters}
+def unused_colors(drawn: DrawnTexts) -> Iterator[int]:
+    """Yield colours that no letter of a print has."""
+    used = {color for page in range(drawn.page_count) for color in drawn.colors(page)}
     return (color for color in range(_FIRST_COLOR, 1 << 24) if color not in used)
 
 
@@ -96,33 +95,48 @@ def mark(parts: Parts, passages: Sequence[Passage], colors: Iterator[int]) -> di
         passages: the passages.
         colors: unused colours.
     """
-    cursors = [list(_cursors(parts.ranges[row.paragraph], row)) for row in passages]
+    wanted: dict[int, list[Passage]] = {}
+    for passage in passages:
+        wanted.setdefault(passage.paragraph, []).append(passage)
+    cursors: dict[int, Any] = {}
     marked = {}
-    for passage, ranges in zip(passages, cursors, strict=True):
-        for cursor in ranges:
-            # Each run has its own: LibreOffice joins equal neighbours, and a link within loses them.
-            cursor.CharColor = color = next(colors)
-            marked[color] = passage
+    for number, rows in wanted.items():
+        text = parts.texts[number]
+        place = 0
+        for run in parts.portions[number]:
+            content = run.String
+            inside = list(_within(rows, place, len(content)))
+            place += len(content)
+            if inside and id(text) not in cursors:
+                cursors[id(text)] = text.createTextCursorByRange(run)
+            selected = _select(cursors.get(id(text)), run, content, [part for _, part in inside])
+            for (passage, _), cursor in zip(inside, selected, strict=True):
+                # Each run has its own: LibreOffice joins equal neighbours, and a link within loses them.
+                cursor.CharColor = color = next(colors)
+                marked[color] = passage
     return marked
 
 
 def locate(
-    first: Sequence[Letter], marked: Path, passages: dict[int, Passage]
+    first: DrawnTexts, marked: Path, passages: dict[int, Passage]
 ) -> dict[Passage, list[Letter]]:
     """Return the letters of the first print that belong to each passage.
 
     Args:
-        first: letters of the first print.
+        first: the first print, of which nothing was removed.
         marked: the print with colours.
         passages: the passages by colour.
     """
+    second = DrawnTexts(marked)
+    letters = [
+        letter for page in range(second.page_count) for letter in second.letters(page, passages)
+    ]
     places: dict[tuple[int, str, int], list[Letter]] = {}
-    for letter in first:
-        places.setdefault((letter.page, letter.character, _band(letter)), []).append(letter)
+    for page in {letter.page for letter in letters if letter.page < first.page_count}:
+        for letter in first.letters(page):
+            places.setdefault((page, letter.character, _band(letter)), []).append(letter)
     found: dict[Passage, list[Letter]] = {passage: [] for passage in passages.values()}
-    for letter in all_letters(DrawnTexts(marked)):
-        if letter.color not in passages:
-            continue
+    for letter in letters:
         bands = [(letter.page, letter.character, _band(letter) + step) for step in (-1, 0, 1)]
         same = [other for band in bands for other in places.get(band, [])]
         nearest = min(same, key=letter.distance, default=None)
@@ -130,11 +144,6 @@ def locate(
             places[nearest.page, nearest.character, _band(nearest)].remove(nearest)
             found[passages[letter.color]].append(nearest)
     return found
-
-
-def all_letters(drawn: DrawnTexts) -> list[Letter]:
-    """Return the letters of all pages of a print."""
-    return [letter for page in range(drawn.page_count) for letter in drawn.letters(page)]
 
 
 def _band(letter: Letter) -> int:
@@ -149,24 +158,46 @@ def _starts(text: str, wanted: str) -> Iterator[int]:
         start = text.find(wanted, start + len(wanted))
 
 
-def _cursors(paragraph: Any, passage: Passage) -> Iterator[Any]:  # noqa: ANN401
-    """Yield ranges that together are the passage."""
-    place = 0
-    for run in paragraphs_of(paragraph):
-        size = len(run.String)
+def _within(
+    passages: Sequence[Passage], place: int, size: int
+) -> Iterator[tuple[Passage, tuple[int, int]]]:
+    """Yield the passages that have characters of a run, and which of it, in order.
+
+    Args:
+        passages: the passages.
+        place: where the run begins in its paragraph.
+        size: its number of characters.
+    """
+    for passage in passages:
         start, end = max(passage.start - place, 0), min(passage.end - place, size)
-        place += size
         if start < end:
-            yield _part_of(run, start, end)
+            yield passage, (start, end)
 
 
-def _part_of(run: Any, start: int, end: int) -> Any:  # noqa: ANN401 - UNO has no types
-    cursor = run.Text.createTextCursorByRange(run)
-    text = run.String
-    if (start, end) != (0, len(text)):
-        part = run.Text.createTextCursorByRange(run.Start)
-        part.goRight(start, False)
-        part.goRight(end - start, True)
-        if part.String == text[start:end]:
-            return part
-    return cursor
+def _select(
+    cursor: Any,  # noqa: ANN401 - UNO has no types
+    run: Any,  # noqa: ANN401
+    content: str,
+    parts: Sequence[tuple[int, int]],
+) -> Iterator[Any]:
+    """Yield a cursor that has selected each part of a run; it moves on, because a new one is slow.
+
+    Args:
+        cursor: a cursor of the run's text.
+        run: the run.
+        content: its characters.
+        parts: first character of each part and the one behind it, in order.
+    """
+    place: int | None = None
+    for start, end in parts:
+        if (start, end) == (0, len(content)):
+            yield run.Text.createTextCursorByRange(run)
+            continue
+        if place is None:
+            cursor.gotoRange(run.Start, False)
+            place = 0
+        cursor.goRight(start - place, False)
+        cursor.goRight(end - start, True)
+        place = end
+        is_selected = cursor.String == content[start:end]
+        yield cursor if is_selected else run.Text.createTextCursorByRange(run)

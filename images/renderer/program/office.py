@@ -23,7 +23,11 @@ _NEVER_EXECUTE = 0
 _NO_UPDATE = 0
 """Source: com.sun.star.document.UpdateDocMode."""
 _NoConnection = uno.getClass("com.sun.star.connection.NoConnectException")
-_WARM = ("scalc", "swriter", "simpress")
+_WARM = {
+    "scalc": "calc_pdf_Export",
+    "swriter": "writer_pdf_Export",
+    "simpress": "impress_pdf_Export",
+}
 
 
 class Office:
@@ -78,10 +82,11 @@ class Office:
                 time.sleep(_POLL_S)
 
     def warm_up(self) -> None:
-        """Open and close an empty document of each kind, which loads the libraries for it."""
-        for name in _WARM:
+        """Open, print and close an empty document of each kind, which loads the libraries for it."""
+        for name, filter_name in _WARM.items():
             document = self._load(f"private:factory/{name}")
             if document is not None:
+                self.export(document, filter_name)
                 document.close(True)
 
     def open(self, data: bytes, suffix: str, name: str = "document") -> Any:  # noqa: ANN401

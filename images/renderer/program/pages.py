@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cache, reduce
 from typing import TYPE_CHECKING, Any
 
 import pypdfium2
@@ -102,7 +102,7 @@ def render_page(page: Any) -> Image.Image:  # noqa: ANN401 - pypdfium2 has no ty
     if width * height * scale * scale > MAX_PIXELS:
         raise DocumentError(f"A page of {width:.0f} by {height:.0f} points is too large.")
     picture: Image.Image = page.render(scale=scale, may_draw_forms=True).to_pil()
-    return picture.convert("RGB")
+    return picture if picture.mode == "RGB" else picture.convert("RGB")
 
 
 def encode_png(picture: Image.Image) -> bytes:
@@ -133,14 +133,24 @@ def change_in(
     if 0 in old.size:
         return Change()
     difference = reduce(ImageChops.lighter, ImageChops.difference(old, new).split())
-    seen = difference.point(lambda value: 255 if value >= least else 0)
+    seen = difference.point(_threshold(least))
     bounds = seen.getbbox() or (0, 0, 0, 0)
     return Change(
         pixels=seen.histogram()[255],
         height_px=bounds[3] - bounds[1],
         width_px=bounds[2] - bounds[0],
-        contrast=max(level for level, count in enumerate(difference.histogram()) if count),
+        contrast=_largest(difference),
     )
+
+
+def _largest(difference: Image.Image) -> int:
+    levels = difference.histogram()
+    return next(level for level in reversed(range(256)) if levels[level])
+
+
+@cache
+def _threshold(least: int) -> list[int]:
+    return [255 if value >= least else 0 for value in range(256)]
 
 
 def page_box(page: int, picture: Image.Image) -> Box:

@@ -143,7 +143,7 @@ def _paragraphs(shape: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - UNO has n
         return []
     texts = _cells(shape.Model) if shape.ShapeType == _TABLE else [shape]
     return [
-        {**read_paragraph(part, _RUN), **_listing(part)}
+        {**read_paragraph(part, list(paragraphs_of(part)), _RUN), **_listing(part)}
         for text in texts
         if hasattr(text, "createEnumeration")
         for part in paragraphs_of(text)

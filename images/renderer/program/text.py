@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from images.renderer.program.drawn_text import DrawnTexts
 from images.renderer.program.errors import DocumentError
 from images.renderer.program.marks import (
-    all_letters,
     find_passages,
     is_transparent,
     locate,
@@ -96,18 +95,21 @@ class _Printed:
             {} if passages else self._search(row)
             for row, passages in zip(asked, found, strict=True)
         ]
-        letters = all_letters(DrawnTexts(self.path)) if any(found) else []
-        colors = unused_colors(letters)
-        for group in _disjoint(found):
+        groups = _disjoint(found)
+        colors = unused_colors(DrawnTexts(self.path)) if groups else iter(())
+        for group in groups:
             passages = [passage for number in group for passage in found[number]]
             marked = mark(self.parts, passages, colors)
-            drawn = locate(letters, self._print(), marked)
-            decided = self._decide_passages({row: drawn.get(row, []) for row in passages})
+            first = DrawnTexts(self.path)
+            drawn = locate(first, self._print(), marked)
+            decided = self._decide_passages(first, {row: drawn.get(row, []) for row in passages})
             for number in group:
                 rows[number] = _summary({row: decided[row] for row in found[number]})
         return rows
 
-    def _decide_passages(self, drawn: dict[Passage, list[Letter]]) -> dict[Passage, dict[str, Any]]:
+    def _decide_passages(
+        self, first: DrawnTexts, drawn: dict[Passage, list[Letter]]
+    ) -> dict[Passage, dict[str, Any]]:
         whole = {
             passage: letters
             for passage, letters in drawn.items()
@@ -115,7 +117,7 @@ class _Printed:
             if letters and len(letters) >= MIN_SHARE * len("".join(passage.text.split()))
         }
         texts = [(passage.text, letters) for passage, letters in whole.items()]
-        rows = zip(whole, DrawnTexts(self.path).decide_letters(texts), strict=True)
+        rows = zip(whole, first.decide_letters(texts), strict=True)
         return {passage: undecided(_UNDRAWN) for passage in drawn} | dict(rows)
 
     def _search(self, asked: dict[str, Any]) -> dict[str, Any]:

@@ -46,24 +46,28 @@ class Parts:
 
     Attributes:
         paragraphs: rows of the view.
-        ranges: the same paragraphs in LibreOffice.
+        texts: the text in LibreOffice in which each of them stands.
+        portions: the parts of each of them in LibreOffice.
         tables: tables of the body.
     """
 
     paragraphs: list[dict[str, Any]] = field(default_factory=list)
-    ranges: list[Any] = field(default_factory=list)
+    texts: list[Any] = field(default_factory=list)
+    portions: list[list[Any]] = field(default_factory=list)
     tables: list[dict[str, Any]] = field(default_factory=list)
 
-    def add(self, paragraph: Any, part: str, place: str) -> None:  # noqa: ANN401
-        """Read a paragraph.
+    def add(self, paragraph: Any, text: Any, part: str, place: str) -> None:  # noqa: ANN401
+        """Read a paragraph of a text.
 
         Raises:
             DocumentError: there are more than `MAX_PARAGRAPHS`.
         """
         if len(self.paragraphs) == MAX_PARAGRAPHS:
             raise DocumentError(f"It has more than {MAX_PARAGRAPHS} paragraphs.")
-        self.paragraphs.append({**_paragraph(paragraph), "part": part, "place": place})
-        self.ranges.append(paragraph)
+        portions = list(paragraphs_of(paragraph))
+        self.paragraphs.append({**_paragraph(paragraph, portions), "part": part, "place": place})
+        self.texts.append(text)
+        self.portions.append(portions)
 
 
 def read_parts(document: Any) -> Parts:  # noqa: ANN401 - UNO has no types
@@ -73,16 +77,17 @@ def read_parts(document: Any) -> Parts:  # noqa: ANN401 - UNO has no types
         DocumentError: it has too many paragraphs.
     """
     parts = Parts()
-    for content in paragraphs_of(document.Text):
+    body = document.Text
+    for content in paragraphs_of(body):
         if content.supportsService(_TABLE):
             parts.tables.append(_read_table(content, parts))
         else:
-            parts.add(content, "body", "")
+            parts.add(content, body, "body", "")
     for style in _used_page_styles(document):
         for part, text in _margins_of(style):
             for content in paragraphs_of(text):
                 if not content.supportsService(_TABLE):
-                    parts.add(content, part, style.DisplayName)
+                    parts.add(content, text, part, style.DisplayName)
     return parts
 
 
@@ -108,10 +113,10 @@ def read_pictures(document: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - UNO 
     ]
 
 
-def _paragraph(paragraph: Any) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
+def _paragraph(paragraph: Any, portions: list[Any]) -> dict[str, Any]:  # noqa: ANN401
     values = dict(zip(_PARAGRAPH, paragraph.getPropertyValues(_PARAGRAPH), strict=True))
     return {
-        **read_paragraph(paragraph, _RUN),
+        **read_paragraph(paragraph, portions, _RUN),
         "style": values["ParaStyleName"],
         "level": values["OutlineLevel"],
         "background": color(values["ParaBackColor"]),
@@ -137,9 +142,10 @@ def _read_table(table: Any, parts: Parts) -> dict[str, Any]:  # noqa: ANN401 - U
     names = table.CellNames
     if len(names) <= MAX_TABLE_CELLS:
         for name in names:
-            for content in paragraphs_of(table.getCellByName(name)):
+            cell = table.getCellByName(name)
+            for content in paragraphs_of(cell):
                 if not content.supportsService(_TABLE):
-                    parts.add(content, "table", f"{table.Name}.{name}")
+                    parts.add(content, cell, "table", f"{table.Name}.{name}")
     starts = [_starts(table, row) for row in range(table.Rows.Count)]
     grid = _merge(sorted(start for row in starts for start in row))
     cells = [

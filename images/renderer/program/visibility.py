@@ -124,16 +124,29 @@ def merge_rows(
 def _groups(items: Sequence[Item]) -> list[list[int]]:
     """Return the items' numbers in groups without overlaps."""
     groups: list[list[int]] = []
+    # Of each group: its items by page, because those of different pages need no comparison.
+    taken: list[dict[int | None, list[Item]]] = []
     for number, item in enumerate(items):
-        for group in groups:
-            if not any(items[other].overlaps(item) for other in group):
+        pages: set[int | None] = {box.page for box in item.boxes} or {None}
+        for group, others in zip(groups, taken, strict=True):
+            if not _is_taken(item, pages, others):
                 group.append(number)
                 break
         else:
             groups.append([number])
+            taken.append(others := {})
+        for page in pages:
+            others.setdefault(page, []).append(item)
     if len(groups) > MAX_PASSES:
         raise DocumentError(f"More than {MAX_PASSES} of the asked items lie on each other.")
     return groups
+
+
+def _is_taken(item: Item, pages: set[int | None], others: dict[int | None, list[Item]]) -> bool:
+    """Return whether an item on these pages overlaps another; one without boxes is on page None."""
+    if None in others or (None in pages and others):
+        return True
+    return any(other.overlaps(item) for page in pages for other in others.get(page, ()))
 
 
 def _reason_unseen(item: Item, change: Change, total: int) -> str:
