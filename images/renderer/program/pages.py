@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass, field
-from functools import cache, reduce
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import pypdfium2
@@ -133,24 +133,16 @@ def change_in(
     if 0 in old.size:
         return Change()
     difference = reduce(ImageChops.lighter, ImageChops.difference(old, new).split())
-    seen = difference.point(_threshold(least))
+    levels = difference.histogram()
+    # What is left of a pixel without the least change that counts, less one, is not black if it counts.
+    seen = ImageChops.subtract(difference, Image.new("L", difference.size, least - 1))
     bounds = seen.getbbox() or (0, 0, 0, 0)
     return Change(
-        pixels=seen.histogram()[255],
+        pixels=sum(levels[least:]),
         height_px=bounds[3] - bounds[1],
         width_px=bounds[2] - bounds[0],
-        contrast=_largest(difference),
+        contrast=next(level for level in reversed(range(256)) if levels[level]),
     )
-
-
-def _largest(difference: Image.Image) -> int:
-    levels = difference.histogram()
-    return next(level for level in reversed(range(256)) if levels[level])
-
-
-@cache
-def _threshold(least: int) -> list[int]:
-    return [255 if value >= least else 0 for value in range(256)]
 
 
 def page_box(page: int, picture: Image.Image) -> Box:
