@@ -178,24 +178,31 @@ def test_desktop_does_not_start_on_another_disk(
     assert wrong in str(caught.value)
 
 
-def test_full_disk_creates_no_fork_and_leaves_nothing(backend: QemuBackend, tmp_path: Path) -> None:
+def test_full_disk_creates_no_fork_and_leaves_nothing(
+    backend: QemuBackend, hypervisor_container: Container
+) -> None:
     if os.geteuid() != 0:
         pytest.skip("a small disk is mounted, which takes root")
-    run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(tmp_path)]).require()
+    folder = backend._settings.machines_dir / ".small-disk"
+    folder.mkdir()
+    # Disks are created in the hypervisor's container, which has mounts of its own.
+    inside = ["nsenter", "--mount", "--target", str(hypervisor_container.attrs["State"]["Pid"])]
+    run([*inside, "mount", "-t", "tmpfs", "-o", "size=64k", "none", str(folder)]).require()
     try:
 
         class Small(Settings):
             @property
             def machines_dir(self) -> Path:
-                return tmp_path
+                return folder
 
         small = Small(**backend._settings.model_dump())
         with pytest.raises((ToolError, OSError, MesocosmError)) as caught:
             QemuBackend(small).start_standby()
         assert "space" in str(caught.value)
-        assert list(tmp_path.iterdir()) == []
+        assert list(folder.iterdir()) == []
     finally:
-        run(["umount", str(tmp_path)]).require()
+        run([*inside, "umount", str(folder)]).require()
+        folder.rmdir()
 
 
 def test_killed_qemu_ends_the_lease_and_the_next_is_sound(fleet: LocalFleet) -> None:
