@@ -28,7 +28,7 @@ SCRATCH = ("firefox.pref", "mozilla.asc", "firefox-esr.deb")
 """What `prepare_browser` leaves in its folder for the duration of the build."""
 
 GNOME_WEB_PACKAGE = "epiphany-browser"
-_MODULES = ("browser.py", "debian_firefox.py", "firefox.py")
+_MODULES = ("browser.py", "debian_firefox.py", "debian_packages.py", "firefox.py")
 _OLD_C_LIBRARY = frozenset({"ubuntu-22.04"})
 
 

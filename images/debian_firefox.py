@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING
 
 from foundation.errors import ImageBuildError
 from foundation.process import run
-from images.distribution import source_lines
-from images.host import read_apt_options
-from images.keyring import find_keyring
+from images.debian_packages import VERSION_SUFFIX, DebianPackages, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +33,6 @@ CODEC, CODEC_LIBRARY = "libvpx7", "libvpx.so.7"
 C_LIBRARY = "libc6"
 """Debian's C library, used only for a desktop whose own is older."""
 
-VERSION_SUFFIX = "+mesocosm1"
 _PROGRAM = "usr/lib/firefox-esr"
 _MAIN_LIBRARY = "libxul.so"
 # Debian's shared library policy requires its own release of these; Firefox uses no symbol of it.
@@ -49,7 +46,6 @@ if [ "$1" = configure ]; then
     done
 fi
 """
-_DOWNLOAD_TIMEOUT_S = 600.0
 
 
 def make_debian_firefox(
@@ -81,46 +77,10 @@ def make_debian_firefox(
     try:
         report("browser", None, f"fetching {PACKAGE} from Debian's archive")
         wanted = (PACKAGE, CODEC, *([C_LIBRARY] if with_c_library else []))
-        fetched = _download(wanted, distribution, settings, scratch, report)
+        fetched = DebianPackages(distribution, settings, scratch, report).download(wanted)
         return _rebuild(fetched, scratch, workdir / f"{PACKAGE}.deb")
     finally:
         shutil.rmtree(scratch)
-
-
-def _download(
-    wanted: tuple[str, ...],
-    distribution: Distribution,
-    settings: Settings,
-    scratch: Path,
-    report: Report,
-) -> dict[str, Path]:
-    """Fetch the packages, verified by the archive's signature; return their files by name."""
-    keyring = find_keyring(distribution, settings, scratch, report)
-    apt = scratch / "apt"
-    for name in (
-        "etc/apt/apt.conf.d",
-        "var/lib/apt/lists",
-        "var/cache/apt/archives",
-        "var/lib/dpkg",
-    ):
-        (apt / name).mkdir(parents=True)
-    (apt / "var/lib/dpkg/status").touch()
-    lines = source_lines(distribution, settings, signed_by=str(keyring))
-    (apt / "etc/apt/sources.list").write_text("\n".join(lines) + "\n")
-    options = [f'Dir "{apt}";', f'Dir::State::status "{apt}/var/lib/dpkg/status";']
-    options += ['APT::Sandbox::User "root";', 'APT::Architecture "amd64";', *read_apt_options()]
-    config = apt / "etc/apt/apt.conf"
-    config.write_text("\n".join(options) + "\n")
-    for command in (["update", "--error-on=any"], ["download", *wanted]):
-        run(
-            ["apt-get", "-q", *command],
-            timeout_s=_DOWNLOAD_TIMEOUT_S,
-            cwd=scratch,
-            env={"APT_CONFIG": str(config)},
-        ).require(
-            "Make sure that Debian's archive is reachable, or set MESOCOSM_MIRROR_DEBIAN to another."
-        )
-    return {name: next(scratch.glob(f"{name}_*.deb")) for name in wanted}
 
 
 def _rebuild(fetched: dict[str, Path], scratch: Path, target: Path) -> tuple[Path, str]:
@@ -134,13 +94,13 @@ def _rebuild(fetched: dict[str, Path], scratch: Path, target: Path) -> tuple[Pat
             details="Its layout differs from the releases that this recipe supports.",
             resolution="Set MESOCOSM_MIRROR_MOZILLA to an archive of Mozilla's Firefox.",
         )
-    codec = next(_unpack(fetched[CODEC], scratch).rglob(CODEC_LIBRARY)).resolve()
+    codec = next(unpack(fetched[CODEC], scratch / CODEC).rglob(CODEC_LIBRARY)).resolve()
     shutil.copyfile(codec, tree / _PROGRAM / CODEC_LIBRARY)
     names = listed.read_text().split()
     names.insert(names.index(_MAIN_LIBRARY), CODEC_LIBRARY)
     listed.write_text("\n".join(names) + "\n")
     if C_LIBRARY in fetched:
-        _add_c_library(tree, _unpack(fetched[C_LIBRARY], scratch))
+        _add_c_library(tree, unpack(fetched[C_LIBRARY], scratch / C_LIBRARY))
     control = tree / "DEBIAN/control"
     patches = ["patchelf"] if C_LIBRARY in fetched else []
     text, version = adapt_control(control.read_text(), more_needs=patches)
@@ -149,13 +109,6 @@ def _rebuild(fetched: dict[str, Path], scratch: Path, target: Path) -> tuple[Pat
     argv = ["dpkg-deb", "--root-owner-group", "-Znone", "--build", str(tree), str(target)]
     run(argv, timeout_s=300).require()
     return target, version
-
-
-def _unpack(package: Path, scratch: Path) -> Path:
-    """Extract a package's files and return their folder."""
-    out = scratch / package.stem
-    run(["dpkg-deb", "--extract", str(package), str(out)], timeout_s=60).require()
-    return out
 
 
 def _add_c_library(tree: Path, unpacked: Path) -> None:
