@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from appliance.cli.groups import make_group
+from appliance.cli.image_sbom import sbom
 from appliance.cli.output import JsonOption, console_err, print_json, print_table, progress, say
 from appliance.cli.run_options import FleetOption
 
@@ -70,6 +71,7 @@ def register(app: typer.Typer) -> None:
     group.command("show")(show)
     group.command("verify")(verify)
     group.command("prune")(prune)
+    group.command("sbom")(sbom)
     app.add_typer(group)
 
 
