@@ -79,7 +79,7 @@ def plan_of(task: Task, run: RunFolder) -> Plan:
             actions.append(next(recorded, Action(step.do, step.on, step.args)))
         else:
             # A model does not see conditions: it waits as long as a person would.
-            seconds = max(1, min(_MAX_WAIT_S, round(step.seconds / 9)))
+            seconds = max(1, min(_MAX_WAIT_S, round((step.seconds / 30) ** 2)))
             actions.append(Action("wait", None, {"seconds": seconds}))
     return Plan(task, tuple(actions))
 
