@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from controller.actions.arguments import ENCODED_TWICE
 from controller.actions.executor import require_on_screen
-from controller.actions.marked import mark_arguments
 from controller.models.messages import Stop
 from evaluators.coordinates import convert, coordinates_in
 from foundation.errors import InvalidActionError, MesocosmError
@@ -112,7 +111,7 @@ class CallReader:
         tool = self._space.get(action)
         if tool is None or screen is None or not screen.is_mapped:
             return action
-        if action.args.keys().isdisjoint(mark_arguments(tool)):
+        if action.args.keys().isdisjoint(self._space.mark_arguments(tool)):
             tool.check(action.args, error=InvalidActionError)
         require_on_screen(coordinates_in(tool, action.args), screen.size_px)
         return replace(action, args=convert(tool, action.args, screen.to_machine))
