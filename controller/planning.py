@@ -7,6 +7,7 @@ import logging
 from functools import cache
 from typing import TYPE_CHECKING
 
+from controller.actions.vocabulary import offered_actions
 from controller.selection import with_limits
 from controller.specification.agent import Member
 from controller.specification.observation import ObservationSpec
@@ -124,7 +125,9 @@ def specify_run(  # noqa: PLR0913 - everything that a run can be told
         evaluators=digester.digest_modules(
             tool.mark.function for tools in known.evaluators.values() for tool in tools.values()
         ),
-        action_space=_action_space_digest(known.actions or {}),
+        action_space=_action_space_digest(
+            offered_actions((actions or ActionSpec()).action_set, known.actions or {})[0]
+        ),
         observation=observation or ObservationSpec(),
         actions=actions or ActionSpec(),
         limits=limits or LimitsSpec(),

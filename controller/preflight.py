@@ -23,9 +23,11 @@ from provisioning.fleet.memory_guard import LOW_MIB
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from controller.models.settings import ModelSettings
     from controller.specification.agent import AgentSpec, Member
     from controller.specification.model_choice import ModelChoice
     from controller.specification.run import RunSpec
+    from controller.specification.team import Calls
     from foundation.settings import Settings
     from provisioning.protocols import Json
 
@@ -77,7 +79,8 @@ def examine(
         checks |= {"machines": partial(_check_machines, machines), "memory": _check_memory}
     if not spec.team.is_single:
         checks |= {
-            f"model of {row.name}": partial(_check_member, row, model) for row in spec.agents
+            f"model of {row.name}": partial(_check_member, row, spec.team.calls, model)
+            for row in spec.agents
         }
     else:
         checks |= _agent_checks(spec.only_agent, model)
@@ -172,16 +175,20 @@ def _check_memory() -> str:
     return text
 
 
-def _check_member(member: Member, model: ModelChoice) -> str:
+def _check_member(member: Member, calls: Calls, model: ModelChoice) -> str:
     from controller.agents.team.specifying import member_settings  # noqa: PLC0415 - only of teams
 
-    return require_usable(member_settings(member, model))
+    return _check_settings(member_settings(member, model), calls)
 
 
 def _check_model(spec: ModelClientSpec, model: ModelChoice) -> str:
     settings = specified_settings(spec, read_settings(**model.model_dump()))
+    return _check_settings(settings, "functions")
+
+
+def _check_settings(settings: ModelSettings, calls: Calls) -> str:
     if settings.family == TOOLS:
-        return require_usable(settings)
+        return require_usable(settings, calls=calls)
     require_listening(settings)
     return FormatCheck(settings).require_format()
 

@@ -16,6 +16,9 @@ from controller.specification.agent import (
     TOOLS,
     HeuristicSpec,
     ModelClientSpec,
+    OracleSpec,
+    RandomSpec,
+    ReplaySpec,
     without_credentials,
 )
 from controller.specification.model_choice import ModelChoice
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from foundation.settings import Settings
 
 _MOST_NAMED = 5
+_PLAYERS_OF_OWN_ACTIONS = (OracleSpec, RandomSpec, HeuristicSpec, ReplaySpec)
 
 
 def open_tasks(request: RunRequest) -> tuple[Suite, tuple[str, ...]]:
@@ -137,6 +141,7 @@ def model_choice(request: RunRequest) -> ModelChoice:
         extra=request.extra_fields,
         image_scale=request.image_scale,
         history=request.history,
+        pictures=request.pictures,
     )
 
 
@@ -177,7 +182,7 @@ def specify_request(
         observation=request.whole_observation.with_parts(
             trees=isinstance(agent, HeuristicSpec), feedback="none"
         ),
-        actions=ActionSpec(interface=request.interface, code=request.code, confirm=request.confirm),
+        actions=_specify_actions(request, team, agent),
         limits=request.limits,
         budget=request.budget,
         recording_hz=request.recording_hz,
@@ -188,6 +193,34 @@ def specify_request(
         run=run,
     )
     return spec, suite
+
+
+def _specify_actions(
+    request: RunRequest, team: TeamSpec, agent: AgentSpec | tuple[Member, ...]
+) -> ActionSpec:
+    """Return how agents act.
+
+    Raises:
+        UsageError: CRAB's actions are chosen, and the agents cannot use them.
+    """
+    name = "own" if isinstance(agent, _PLAYERS_OF_OWN_ACTIONS) else request.action_set
+    seen = request.whole_observation
+    if name == "crab":
+        if seen.marks is None and not seen.visual_prompt:
+            raise UsageError(
+                "CRAB's actions name elements by marks, but the run shows none.",
+                resolution="Use --profile crab, or add --observe marks.",
+            )
+        family = agent.family if isinstance(agent, ModelClientSpec) else TOOLS
+        if family != TOOLS or team.structure == "planner-grounder":
+            raise UsageError(
+                "CRAB's actions name elements by marks: neither a grounder nor a family of models, which "
+                "name places, can use them.",
+                resolution="Use --action-set own.",
+            )
+    return ActionSpec(
+        interface=request.interface, code=request.code, confirm=request.confirm, action_set=name
+    )
 
 
 def _check_solution(request: RunRequest, suite: Suite, tasks: tuple[str, ...]) -> None:

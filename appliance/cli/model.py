@@ -58,21 +58,27 @@ def check(
             f"{settings.name} at {settings.endpoint}: adapter {settings.adapter}, format {settings.family}"
         )
     rows: list[dict[str, Any]] = []
-    for row in _rows(checks, quick=quick):
-        rows.append(row)
-        if not json:
-            say(f"{row['check']}: {'ok' if row['ok'] else 'NOT OK'}, {row['detail']}")
+    fault: MesocosmError | None = None
+    try:
+        for row in _rows(checks, quick=quick):
+            rows.append(row)
+            if not json:
+                say(f"{row['check']}: {'ok' if row['ok'] else 'NOT OK'}, {row['detail']}")
+    except MesocosmError as exc:  # shown in full below, with what helps against it
+        fault = exc
+        rows.append(_row("answer", ok=False, detail=f"{exc.brief} {exc.details}".strip()))
     if json:
         spent = {**checks.usage.to_dict(), "usd": checks.usage.usd}
         print_json(
             {"model": settings.name, "family": settings.family, "checks": rows, "usage": spent}
         )
     else:
-        say(f"usage: {checks.usage.total} tokens, {checks.usage.usd:.4f} US dollars")
+        say(f"usage: {_spent(checks)}")
+    if fault is not None:
+        raise fault
     if wrong := [row["check"] for row in rows if not row["ok"]]:
         raise RequirementError(
             f"The model {settings.name!r} failed: {', '.join(wrong)}.",
-            details="\n".join(f"{row['check']}: {row['detail']}" for row in rows if not row["ok"]),
             resolution="Check that the family is the model's (--model-family), and that its server does "
             "not resize pictures.",
         )
@@ -81,26 +87,23 @@ def check(
 def _rows(checks: FormatCheck, *, quick: bool) -> Iterator[dict[str, Any]]:
     from controller.models.checking.format_check import SIZES
 
-    try:
-        yield _row("format", ok=True, detail=checks.require_format())
-        if quick:
-            return
-        for size in SIZES:
-            report = checks.check_places(size)
-            yield _row(f"places {size.width}x{size.height}", report.is_accurate, _described(report))
-        if not checks.family.acts:
-            return
-        direction = checks.check_scroll()
-        words = {
-            True: "down, as asked",
-            False: "up, although asked for down",
-            None: "did not scroll",
-        }
-        yield _row("scroll", direction is not False, words[direction])
-        has_held = checks.check_modifier()
-        yield _row("modifier click", ok=True, detail="with ctrl" if has_held else "without the key")
-    except MesocosmError as exc:
-        yield _row("endpoint", ok=False, detail=f"{exc.brief} {exc.details}".strip())
+    yield _row("format", ok=True, detail=checks.require_format())
+    if quick:
+        return
+    for size in SIZES:
+        report = checks.check_places(size)
+        yield _row(f"places {size.width}x{size.height}", report.is_accurate, _described(report))
+    if not checks.family.acts:
+        return
+    direction = checks.check_scroll()
+    words = {
+        True: "down, as asked",
+        False: "up, although asked for down",
+        None: "did not scroll",
+    }
+    yield _row("scroll", direction is not False, words[direction])
+    has_held = checks.check_modifier()
+    yield _row("modifier click", ok=True, detail="with ctrl" if has_held else "without the key")
 
 
 def _row(name: str, ok: bool, detail: str) -> dict[str, Any]:
@@ -109,9 +112,15 @@ def _row(name: str, ok: bool, detail: str) -> dict[str, Any]:
 
 def _described(report: PlaceReport) -> str:
     missed = sum(math.isinf(error) for error in report.errors_px)
-    error = f"{report.median_px:.1f} px" if math.isfinite(report.median_px) else "none found"
-    sent = f"{report.sent.width}x{report.sent.height}"
-    text = (
-        f"median error {error}, {missed} of {len(report.errors_px)} without a place, sent as {sent}"
-    )
-    return f"{text}; {report.faults[0]}" if report.faults else text
+    error = f"{report.median_px:.1f} px" if math.isfinite(report.median_px) else "infinite"
+    text = f"median error {error} (limit {report.limit_px:.1f}), sent as {report.sent.width}x{report.sent.height}"
+    if not missed:
+        return text
+    return f"{text}; {missed} of {len(report.errors_px)} without a place: {report.faults[0]}"
+
+
+def _spent(checks: FormatCheck) -> str:
+    usage = checks.usage
+    tokens = f"{usage.total} tokens" if usage.is_known else "tokens not reported"
+    has_prices = any(checks.settings.prices)
+    return f"{tokens}, {f'{usage.usd:.4f} US dollars' if has_prices else 'no price is known'}"

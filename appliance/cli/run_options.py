@@ -89,9 +89,20 @@ History = Annotated[
     int | None,
     typer.Option("--history", min=1, help="Past turns in each request, for --agent model."),
 ]
+Pictures = Annotated[
+    int | None,
+    typer.Option("--pictures", min=1, help="How many of these turns keep their screenshots."),
+]
 Profile = Annotated[
     Literal["", "crab"],
-    typer.Option(help="Observation, history and limits of a published benchmark: crab."),
+    typer.Option(help="Observation, actions, history and limits of a published benchmark: crab."),
+]
+ActionSet = Annotated[
+    Literal["own", "crab"] | None,
+    typer.Option(
+        "--action-set",
+        help="Actions of agents: Mesocosm's own, or those of CRAB, which name elements by marks.",
+    ),
 ]
 TimeLimit = Annotated[
     float | None,

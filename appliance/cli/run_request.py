@@ -10,6 +10,7 @@ import typer.main
 from typer.core import TyperCommand
 
 from appliance.cli.run_options import (
+    ActionSet,
     Agent,
     AgentCommand,
     BaseUrl,
@@ -38,6 +39,7 @@ from appliance.cli.run_options import (
     Observe,
     Order,
     Parallel,
+    Pictures,
     PreflightOption,
     Profile,
     Record,
@@ -124,7 +126,9 @@ def read_options(
     interface: InterfaceOption = "both",
     code: CodeOption = False,
     confirm: ConfirmOption = False,
+    action_set: ActionSet = None,
     history: History = None,
+    pictures: Pictures = None,
     profile: Profile = "",
     observe: Observe = None,
     team: Team = "",
@@ -173,12 +177,13 @@ def read_options(
         "extra_fields": json_object(model_extra),
         "image_scale": image_scale,
         "history": chosen.history if history is None else history,
+        "pictures": chosen.history if pictures is None else pictures,
         "team": _absolute_team(team),
         "calls": calls,
         "tasks": tuple(task or ()),
         "tags": tuple(tag or ()),
         "limits": {
-            "steps": max_steps,
+            "steps": chosen.steps if max_steps is None else max_steps,
             "turns": chosen.turns if max_turns is None else max_turns,
             "seconds": time_limit,
             "tokens": max_tokens_per_trial,
@@ -198,6 +203,7 @@ def read_options(
         "interface": interface,
         "code": code,
         "confirm": confirm,
+        "action_set": action_set or chosen.action_set,
         "observation": parse_observation([*chosen.observe, *(observe or ())]),
         "trees": trees,
         "feedback": feedback,

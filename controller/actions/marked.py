@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from controller.actions.arguments import Understood
@@ -15,26 +16,49 @@ if TYPE_CHECKING:
     from evaluators.schema import Tool
     from provisioning.protocols import Json
 
-_NAMES = ("mark", "to_mark")
+ELEMENT = "number of the element."
 _PLACES = ("where the action takes place", "where it ends")
 _SHOWN = 60
 
 
-def mark_arguments(tool: Tool) -> dict[str, tuple[str, str]]:
+@dataclass(frozen=True, slots=True)
+class MarkNaming:
+    """How actions name marks.
+
+    Attributes:
+        names: the arguments, of the first and of a second point.
+        replaces: whether they replace the coordinates, which are then no arguments.
+    """
+
+    names: tuple[str, ...] = ("mark", "to_mark")
+    replaces: bool = False
+
+
+MARKS = MarkNaming()
+ELEMENTS = MarkNaming(("elem",), replaces=True)
+"""As in CRAB: elements by their number only."""
+
+
+def mark_arguments(tool: Tool, naming: MarkNaming = MARKS) -> dict[str, tuple[str, str]]:
     """Return the names of arguments for marks, with those of the coordinates that each stands for."""
     taken = tool.arguments.model_fields.keys()
-    named = dict(zip(_NAMES, points_of(tool), strict=False))
+    named = dict(zip(naming.names, points_of(tool), strict=False))
     return {name: point for name, point in named.items() if name not in taken}
 
 
-def with_marks(tool: Tool, schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the JSON schema of an action's arguments in which marks can replace coordinates."""
-    names = mark_arguments(tool)
+def with_marks(tool: Tool, schema: dict[str, Any], naming: MarkNaming = MARKS) -> dict[str, Any]:
+    """Return the JSON schema of an action's arguments with marks beside coordinates, or in their place."""
+    names = mark_arguments(tool, naming)
     if not names:
         return schema
     replaced = {name for point in names.values() for name in point}
     properties = dict(_properties(names))
     required = [name for name in schema.get("required", []) if name not in replaced]
+    if naming.replaces:
+        about = {"type": "integer", "minimum": 0, "description": ELEMENT}
+        kept = {name: row for name, row in schema["properties"].items() if name not in replaced}
+        properties = {**dict.fromkeys(names, about), **kept}
+        return {**schema, "properties": properties, "required": [*names, *required]}
     schema = {**schema, "properties": {**properties, **schema["properties"]}, "required": required}
     return schema if required else {key: schema[key] for key in schema if key != "required"}
 
@@ -47,7 +71,11 @@ def _properties(names: Mapping[str, tuple[str, str]]) -> Iterator[tuple[str, dic
 
 
 def resolve_marks(
-    tool: Tool, args: Mapping[str, Json], marks: Sequence[Mark], role: str
+    tool: Tool,
+    args: Mapping[str, Json],
+    marks: Sequence[Mark],
+    role: str,
+    naming: MarkNaming = MARKS,
 ) -> Understood:
     """Return arguments with coordinates in place of marks.
 
@@ -56,13 +84,18 @@ def resolve_marks(
         args: its arguments.
         marks: the marks that the agent was shown.
         role: the machine, for errors.
+        naming: how the action names marks.
 
     Raises:
         UnknownMarkError: there is no such mark.
-        ArgumentsError: the coordinates are given, too.
+        ArgumentsError: the coordinates are given, too, or the mark is missing where they are no arguments.
     """
     resolved, notes = dict(args), []
-    for name, point in mark_arguments(tool).items():
+    for name, point in mark_arguments(tool, naming).items():
+        if naming.replaces and (name not in resolved or not resolved.keys().isdisjoint(point)):
+            raise ArgumentsError(
+                f"{tool.name} takes the number of an element, {name}, and no coordinates."
+            )
         if name not in resolved:
             continue
         number = resolved.pop(name)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from controller.actions.arguments import understand
-from controller.actions.marked import resolve_marks, with_marks
+from controller.actions.marked import MARKS, mark_arguments, resolve_marks, with_marks
 from controller.models.messages import Tool as ModelTool
 from evaluators.coordinates import points_in
 from evaluators.strict import SESSION
@@ -16,6 +16,7 @@ from foundation.errors import InvalidActionError, UnknownActionError, UnknownNam
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from controller.actions.marked import MarkNaming
     from controller.observation.marks import Mark
     from evaluators.catalogue import Tools
     from evaluators.schema import Tool
@@ -57,6 +58,7 @@ class ActionSpace:
         tools: all known actions, by place and name.
         has_marks: whether the agent is shown marks, so that actions may name them.
         groups: groups of actions on machines that are offered (`evaluators.decorators.GROUPS`).
+        naming: how actions name marks.
 
     Attributes:
         tools: the actions of this trial, by role (``session`` for the session) and name.
@@ -70,8 +72,10 @@ class ActionSpace:
         *,
         has_marks: bool = False,
         groups: Collection[str] = DEFAULT_GROUPS,
+        naming: MarkNaming = MARKS,
     ) -> None:
         self.has_marks = has_marks
+        self._naming = naming
         offered = {
             role: {name: tool for name, tool in tools[kind].items() if tool.mark.group in groups}
             for role, kind in roles.items()
@@ -128,7 +132,8 @@ class ActionSpace:
         Raises:
             InvalidActionError: unknown role, action or mark.
         """
-        resolved = resolve_marks(self.find(action), action.args, marks, action.on or SESSION)
+        tool, role = self.find(action), action.on or SESSION
+        resolved = resolve_marks(tool, action.args, marks, role, self._naming)
         if not resolved.notes:
             return action
         return replace(action, args=resolved.args, notes=(*action.notes, *resolved.notes))
@@ -156,7 +161,11 @@ class ActionSpace:
     def parameters(self, tool: Tool) -> dict[str, Any]:
         """Return the JSON schema of an action's arguments, with marks if the agent is shown any."""
         schema = tool.parameters()
-        return with_marks(tool, schema) if self.has_marks else schema
+        return with_marks(tool, schema, self._naming) if self.has_marks else schema
+
+    def mark_arguments(self, tool: Tool) -> Collection[str]:
+        """Return the names of an action's arguments that are numbers of marks."""
+        return mark_arguments(tool, self._naming).keys()
 
     def action_of_tool(self, name: str, args: Mapping[str, Json]) -> Action:
         """Return the action for a tool's name; for unknown names, an action that `find` rejects."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 from controller.actions.executor import ActionExecutor
 from controller.actions.session import SessionState
 from controller.actions.space import ActionSpace
+from controller.actions.vocabulary import offered_actions
 from controller.episode.confirmation import Confirmer
 from controller.episode.disagreements import ScreenWatch
 from controller.episode.limits import Budget
@@ -121,11 +122,13 @@ class LiveTrial:
         )
         self._kept_views: dict[tuple[str, str], str] = {}
         spec, seen = context.spec.actions, context.spec.observation
+        tools, naming = offered_actions(spec.action_set, context.vocabulary.actions or {})
         self.space = ActionSpace(
             task.kinds,
-            context.vocabulary.actions or {},
+            tools,
             has_marks=seen.marks is not None or bool(seen.visual_prompt),
             groups=spec.groups,
+            naming=naming,
         )
         self._servers = task.tools if spec.has_tools else {}
         self._connections: ToolConnections | None = None

@@ -49,8 +49,8 @@ def require_model(settings: ModelSettings) -> ModelSettings:
             raise RequirementError(
                 "No model is configured for the model agent.",
                 details=f"MESOCOSM_MODEL_{field} is not set.",
-                resolution="Set MESOCOSM_MODEL_BASE_URL, MESOCOSM_MODEL_NAME and, where "
-                "needed, MESOCOSM_MODEL_API_KEY.",
+                resolution="Pass --model and --base-url, or set MESOCOSM_MODEL_NAME and "
+                "MESOCOSM_MODEL_BASE_URL; and, where needed, MESOCOSM_MODEL_API_KEY.",
             )
     if not _is_address(settings.base_url):
         # The address is not repeated here: it may contain a password.

@@ -21,7 +21,7 @@ RETRIED = frozenset({408, 409, 425, 429})
 
 SERVER_ERROR = 500
 _REFUSED = frozenset({400, 413, 422})
-_BUSY = 429
+_BUSY, _NOT_FOUND = 429, 404
 _MAX_ASKED_PAUSE_S = 60.0
 _MAX_DETAIL_CHARS = 2000
 _MAX_MESSAGE_CHARS = 200
@@ -146,7 +146,10 @@ def advice(status: int | None, endpoint: str, *, is_listening: bool = True) -> s
         )
     if status in RETRIED or status >= SERVER_ERROR:
         return f"The server at {endpoint} fails: check its log."
-    return f"Check {endpoint}, the model's name and its key."
+    text = f"Check {endpoint}, the model's name and its key."
+    if status == _NOT_FOUND and "/v1" not in endpoint:
+        text += " The addresses of OpenAI-compatible servers usually end with /v1."
+    return text
 
 
 def clean(text: str) -> str:

@@ -14,6 +14,8 @@ from foundation.errors import UnknownNameError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from controller.specification.run import ActionSetName
+
 CRAB_PROMPT = "icon.logo."
 """What CRAB lets GroundingDINO search. Source: arXiv 2407.01511, section 5.1."""
 
@@ -42,17 +44,27 @@ class Profile:
 
     Attributes:
         observe: options of `parse_observation`.
-        history: turns in each request to a model, with the present one; None for the usual number.
+        history: turns in each request to a model, with the present one, and their screenshots; None for
+            the usual numbers.
         turns: limit of turns; None for that of the task.
+        steps: limit of actions, likewise.
+        action_set: the actions that they have.
     """
 
     observe: tuple[str, ...] = ()
     history: int | None = None
     turns: int | None = None
+    steps: int | None = None
+    action_set: ActionSetName = "own"
 
 
-PROFILES = {"": Profile(), "crab": Profile(("crab",), history=3, turns=15)}
-"""Profiles by name; the first changes nothing. Source: CRAB, arXiv 2407.01511, section 5.1."""
+PROFILES = {
+    "": Profile(),
+    "crab": Profile(("crab",), history=3, turns=15, steps=300, action_set="crab"),
+}
+"""Profiles by name; the first changes nothing. CRAB limits turns alone: 300 actions are never the limit.
+
+Source: CRAB, arXiv 2407.01511, section 5.1 and table 2."""
 
 
 def parse_observation(options: Iterable[str]) -> ObservationSpec:

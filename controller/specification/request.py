@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from controller.specification.observation import Feedback, ObservationSpec
-from controller.specification.run import BudgetSpec, Interface, KeepPolicy, LimitsSpec, Order
+from controller.specification.run import (
+    ActionSetName,
+    BudgetSpec,
+    Interface,
+    KeepPolicy,
+    LimitsSpec,
+    Order,
+)
 from controller.specification.team import Calls  # noqa: TC001 - read by pydantic
 from foundation.errors import UsageError
 
@@ -40,6 +47,7 @@ class RunRequest(BaseModel):
         extra_fields: additional fields of each request to the model.
         image_scale: factor by which screenshots are scaled down for the model.
         history: number of past turns that each request to the model includes.
+        pictures: number of these turns that include their screenshots.
         team: structure of a team of models, or the absolute path of its file; empty for one agent.
         calls: how models call actions; by default as the team's file says, or by functions.
         tasks: task ids or patterns of ids; all tasks by default.
@@ -54,6 +62,8 @@ class RunRequest(BaseModel):
         interface: what agents act with: the screen, the tools that tasks offer, or both.
         code: whether agents may run code on desktops.
         confirm: whether a person confirms each action.
+        action_set: which actions agents have: Mesocosm's own, or CRAB's; the oracle and other agents that
+            play Mesocosm's own actions keep these.
         observation: what agents receive before they act.
         trees: whether observations include accessibility trees, in addition to `observation`.
         feedback: feedback on progress that agents receive; ``none`` for that of `observation`.
@@ -80,6 +90,7 @@ class RunRequest(BaseModel):
     extra_fields: dict[str, JsonValue] | None = None
     image_scale: float | None = Field(default=None, ge=0.1, le=1)
     history: int | None = Field(default=None, ge=1, le=1000)
+    pictures: int | None = Field(default=None, ge=1, le=1000)
     team: str = Field(default="", max_length=_PATH_CHARS)
     calls: Calls | None = None
     tasks: Annotated[tuple[_Name, ...], Field(max_length=_MAX_TASKS)] = ()
@@ -94,6 +105,7 @@ class RunRequest(BaseModel):
     interface: Interface = "both"
     code: bool = False
     confirm: bool = False
+    action_set: ActionSetName = "own"
     observation: ObservationSpec = ObservationSpec()
     trees: bool = False
     feedback: Feedback = "none"

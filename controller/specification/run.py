@@ -91,6 +91,10 @@ Interface = Literal["gui", "tools", "both"]
 """What agents act with: the screen, the tools that a task offers, or both."""
 
 
+ActionSetName = Literal["own", "crab"]
+"""The actions on machines and session: Mesocosm's own and the suite's, or those of CRAB (its table 2)."""
+
+
 class ActionSpec(Record):
     """How agents may act.
 
@@ -98,11 +102,13 @@ class ActionSpec(Record):
         interface: what they act with; tasks that offer no tools leave only the session with `tools`.
         code: whether they may run code on desktops: a Python kernel and a shell.
         confirm: whether a person confirms each action.
+        action_set: which actions machines and session have.
     """
 
     interface: Interface = "both"
     code: bool = False
     confirm: bool = False
+    action_set: ActionSetName = Field(default="own", exclude_if=lambda value: value == "own")
 
     @property
     def groups(self) -> frozenset[str]:

@@ -14,6 +14,7 @@ _FIRST = "tests/integration/test_first_suite.py"
 _KILLS = "tests/integration/test_killed_worker.py"
 _ENDED = "tests/integration/test_ended_by.py"
 _SHOWN = "tests/integration/test_first_observations.py"
+_TEAMS = "tests/integration/test_teams_on_machines.py"
 _MARKS = "tests/unit/controller/observation/marking/test_screens.py"
 _OF_THE_SERVICE = (
     "test_appliance",
@@ -82,7 +83,7 @@ JOBS = (
         (*_MACHINES, "tests/integration"),
         pytest=(
             *("-m", "vm", "tests/integration"),
-            *(f"--ignore={path}" for path in (_FIRST, _KILLS, _ENDED, _SHOWN)),
+            *(f"--ignore={path}" for path in (_FIRST, _KILLS, _ENDED, _SHOWN, _TEAMS)),
         ),
         elsewhere=tuple(f"--ignore=tests/integration/{name}.py" for name in _OF_THE_SERVICE),
         distributions=DISTRIBUTIONS,
@@ -111,6 +112,15 @@ JOBS = (
         pytest=(_SHOWN,),
         distributions=(DEFAULT,),
         timeout_s=2 * 3600.0,
+    ),
+    Job(
+        "teams",
+        "each team, with functions and JSON and two vendors' APIs, plays the suite smoke as scripted; tokens and "
+        "cost of each member are exact",
+        ("controller", "evaluators/suites/smoke", "tests/standins/scripted_teams.py", _TEAMS),
+        pytest=(_TEAMS,),
+        distributions=(DEFAULT,),
+        timeout_s=3 * 3600.0,
     ),
     Job(
         "marks",

@@ -32,7 +32,7 @@ def start_message(context: AgentContext) -> dict[str, Any]:
         "seed": context.seed,
         **({"environments": dict(context.environments)} if context.environments else {}),
         "actions": [
-            _described(role, name, tool)
+            _described(role, name, tool, context.space.parameters(tool))
             for role, tools in context.space.tools.items()
             for name, tool in tools.items()
         ],
@@ -113,12 +113,12 @@ def too_long() -> AgentError:
     return AgentError(f"The agent's command wrote a line of more than {MAX_LINE_BYTES} bytes.")
 
 
-def _described(role: str, name: str, tool: Tool) -> dict[str, Json]:
+def _described(role: str, name: str, tool: Tool, parameters: dict[str, Json]) -> dict[str, Json]:
     return {
         "on": None if role == SESSION else role,
         "do": name,
         "description": tool.description,
-        "parameters": tool.parameters(),
+        "parameters": parameters,
     }
 
 

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from controller.actions.arguments import ENCODED_TWICE
 from controller.actions.executor import require_on_screen
-from controller.actions.marked import mark_arguments
 from controller.models.messages import Stop
 from evaluators.coordinates import convert, coordinates_in
 from foundation.errors import InvalidActionError, MesocosmError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from controller.actions.space import Action, ActionSpace
     from controller.models.messages import Message, Reply, ToolCall
@@ -27,11 +26,14 @@ _CUT_OFF = "Your reply was cut off, because it was longer than allowed. Be brief
 _NOT_JSON = "The arguments of {name} are not JSON: {why}."
 _NO_OBJECT = "The arguments of {name} are not a JSON object."
 _NO_TEXT = "The arguments of {name} contain characters that are not valid Unicode."
+_TOO_DEEP = "The arguments of {name} are nested more than {depth} deep."
 _MALFORMED = "Your reply is malformed: {what}."
-TEXTS = (_NO_TOOL, _CUT_OFF, _NOT_JSON, _NO_OBJECT, _NO_TEXT, _MALFORMED)
+TEXTS = (_NO_TOOL, _CUT_OFF, _NOT_JSON, _NO_OBJECT, _NO_TEXT, _TOO_DEEP, _MALFORMED)
 """All texts that a model may receive about its calls, for the digest of prompts."""
 
 _MAX_NAME_CHARS = 64
+_MAX_DEPTH = 32
+"""No action has arguments of more than three levels; what validates and stores them is recursive."""
 
 
 class _CallError(MesocosmError):
@@ -109,7 +111,7 @@ class CallReader:
         tool = self._space.get(action)
         if tool is None or screen is None or not screen.is_mapped:
             return action
-        if action.args.keys().isdisjoint(mark_arguments(tool)):
+        if action.args.keys().isdisjoint(self._space.mark_arguments(tool)):
             tool.check(action.args, error=InvalidActionError)
         require_on_screen(coordinates_in(tool, action.args), screen.size_px)
         return replace(action, args=convert(tool, action.args, screen.to_machine))
@@ -154,7 +156,27 @@ def _read_arguments(call: ToolCall) -> dict[str, Any]:
         return _read_arguments(_with_arguments(call, args))
     if not isinstance(args, dict):
         raise _CallError(_NO_OBJECT.format(name=name))
+    if _is_deep(args):
+        raise _CallError(_TOO_DEEP.format(name=name, depth=_MAX_DEPTH))
     return args
+
+
+def _is_deep(value: object) -> bool:
+    """Return whether a JSON value is nested deeper than allowed."""
+    level = [value]
+    for _ in range(_MAX_DEPTH):
+        level = [part for row in level for part in _parts(row)]
+    return bool(level)
+
+
+def _parts(value: object) -> Iterable[object]:
+    match value:
+        case dict():
+            return value.values()
+        case list():
+            return value
+        case _:
+            return ()
 
 
 def _is_encoded_twice(call: ToolCall) -> bool:

@@ -1,103 +1,36 @@
-"""A planner that names elements, and a grounder that finds them on the screen."""
+"""A planner that names elements, and the turns of planner and grounder."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from controller.agents.model.display import pictures_of
 from controller.agents.team import prompts
 from controller.agents.team.crew import Said
+from controller.agents.team.grounder import Grounder
 from controller.agents.team.member import MemberAgent, part_of
-from controller.models.calls_as_json import JsonEndpoint
-from controller.models.endpoint import Answer, ModelEndpoint
-from controller.models.messages import Image, Message, Request, Role, Tool
+from controller.models.endpoint import Answer
 from controller.protocol import Turn
 from controller.specification.team import GROUNDER, PLANNER
 from evaluators.coordinates import points_of
 from evaluators.strict import SESSION
-from foundation.clock import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from controller.actions.space import ActionSpace
     from controller.agents.team.crew import Crew
-    from controller.models.calls_as_json import Endpoint
-    from controller.models.messages import Reply, ToolCall
+    from controller.agents.team.grounder import Finding
+    from controller.models.messages import Message, Tool, ToolCall
     from controller.models.settings import ModelSettings
-    from controller.models.usage import Usage
     from controller.observation.observer import Observation
     from controller.observation.pictures import Picture
     from controller.protocol import AgentContext
     from controller.specification.team import Calls
 
-_POINT = Tool(
-    "point",
-    "Name the pixel in the middle of the element.",
-    {
-        "type": "object",
-        "properties": {"x": {"type": "integer"}, "y": {"type": "integer"}},
-        "required": ["x", "y"],
-        "additionalProperties": False,
-    },
-)
 _SEPARATOR = "__"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A place that the grounder was asked for.
-
-    Attributes:
-        target: description of the element.
-        point: where it is on the picture that was sent, px; None if the grounder named no place on it.
-        usage: usage of its model.
-        outage_s: seconds that its model did not answer.
-        seconds: how long it took.
-    """
-
-    target: str
-    point: tuple[int, int] | None
-    usage: Usage
-    outage_s: float
-    seconds: float
-
-
-class Grounder:
-    """Finds described elements on screenshots.
-
-    Args:
-        context: context of the trial; gets its replies in the diary.
-        settings: settings of its model.
-        calls: how it names a place.
-    """
-
-    def __init__(self, context: AgentContext, settings: ModelSettings, calls: Calls) -> None:
-        endpoint: Endpoint = ModelEndpoint(settings, write=context.diary.write)
-        self._endpoint = JsonEndpoint(endpoint) if calls == "json" else endpoint
-        self._settings = settings
-        context.diary.write("prompt", system=prompts.prompt_of("planner-grounder", GROUNDER))
-
-    def act(self, observation: Observation) -> Turn:
-        """Refuse: the grounder takes no turns of its own."""
-        raise NotImplementedError(observation)
-
-    def find(self, target: str, screen: Picture) -> Finding:
-        """Ask for the place of an element; raises like `ModelEndpoint.ask`."""
-        system = Message(Role.SYSTEM, (prompts.prompt_of("planner-grounder", GROUNDER),))
-        width, height = screen.size_px
-        parts = (
-            f"Screenshot, {width} x {height} px:",
-            Image(screen.data(), screen.media_type),
-            f"Find: {target}",
-        )
-        start_s = SYSTEM_CLOCK.monotonic_s()
-        answer = self._endpoint.ask(Request((system, Message(Role.USER, parts)), (_POINT,)))
-        usage = answer.reply.usage.priced(*self._settings.prices)
-        seconds = SYSTEM_CLOCK.monotonic_s() - start_s
-        return Finding(target, _point_in(answer.reply, screen), usage, answer.outage_s, seconds)
 
 
 class PlannerAgent(MemberAgent):
@@ -163,7 +96,7 @@ class PlannerAgent(MemberAgent):
             target = args.get(name)
             if not isinstance(target, str) or not target.strip():
                 return replace(call, malformed=prompts.NO_TARGET.format(name=name))
-            finding = self._grounder.find(target, screen)
+            finding = self._grounder.find(target, screen, role)
             self.findings.append(finding)
             if finding.point is None:
                 why = prompts.NOT_FOUND.format(target=target[:200])
@@ -186,7 +119,7 @@ def planner_and_grounder(crew: Crew, observation: Observation) -> None:
     """Let the planner act, with the grounder's help."""
     seen, machines = observation, crew.machines
     context = part_of(crew.context, (*machines, SESSION), {})
-    grounder = crew.create(GROUNDER, Grounder, part_of(crew.context, (), {}))
+    grounder = crew.create(GROUNDER, Grounder, part_of(crew.context, machines, {}))
 
     def plan(context: AgentContext, settings: ModelSettings, calls: Calls) -> PlannerAgent:
         system = prompts.prompt_of("planner-grounder", PLANNER)
@@ -207,21 +140,6 @@ def planner_and_grounder(crew: Crew, observation: Observation) -> None:
         if step.done:
             return
         seen = step.observation
-
-
-def _point_in(reply: Reply, screen: Picture) -> tuple[int, int] | None:
-    for call in reply.message.calls:
-        try:
-            args: Any = json.loads(call.arguments)
-            point = args["x"], args["y"]
-        except (ValueError, TypeError, KeyError, RecursionError):
-            continue
-        if all(
-            isinstance(value, int | float) and 0 <= value < size
-            for value, size in zip(point, screen.size_px, strict=True)
-        ):
-            return round(point[0]), round(point[1])
-    return None
 
 
 def _points_of_call(space: ActionSpace, call: ToolCall) -> tuple[str, tuple[tuple[str, str], ...]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from controller.agents.model.agent import SYSTEM, TASK
 from controller.models.calls_as_json import TEXTS as JSON_TEXTS
+from controller.models.families.history import TEXTS as HISTORY
+from controller.models.families.table import family_texts
 from controller.specification.agent import MEMBER
 from controller.specification.team import GROUNDER, MAIN, PLANNER, ROOT, TOOL
 from foundation.files import digest_json
@@ -60,6 +62,7 @@ SKIPPED = "{member} skipped."
 FAILED = "{member}'s action was refused: {why}"
 NO_TARGET = "Describe the element in {name}."
 NOT_FOUND = "The element {target!r} was not found on the screen."
+CLICK = "Click the middle of this element: {target}"
 TARGET = "What is meant on the screen, described so that it cannot be confused with anything else."
 
 
@@ -73,9 +76,22 @@ def prompt_of(structure: str, member: str) -> str:
     return prompt + ("" if "{environments}" in prompt else "\n{environments}") + TASK
 
 
+def member_digest(family: str) -> str:
+    """Return the SHA-256 of the texts that a member receives.
+
+    Args:
+        family: the format of its model.
+
+    Raises:
+        UnknownNameError: there is no such family.
+    """
+    own = family_texts(family)
+    return digest_json([prompts_digest(), *own, *HISTORY]) if own else prompts_digest()
+
+
 def prompts_digest() -> str:
-    """Return the SHA-256 of all texts that members of teams receive."""
-    texts = [MESSAGE, NOBODY, STRANGER, DID, SKIPPED, FAILED, NO_TARGET, NOT_FOUND, TARGET]
+    """Return the SHA-256 of the texts that members of teams receive, whatever their models."""
+    texts = [MESSAGE, NOBODY, STRANGER, DID, SKIPPED, FAILED, NO_TARGET, NOT_FOUND, CLICK, TARGET]
     return digest_json(
         [
             *map(list, sorted((*key, text) for key, text in _PROMPTS.items())),

@@ -10,12 +10,13 @@ import yaml
 from pydantic import Field, JsonValue, SecretStr, ValidationError
 
 from controller.agents.team.driver import TeamDriver
-from controller.agents.team.prompts import prompts_digest
+from controller.agents.team.prompts import member_digest, prompts_digest
 from controller.models.adapters import find_adapter, require_model
 from controller.models.specification import read_settings, specified_settings, specify_model
 from controller.specification.agent import MEMBER, TOOLS, Member, ModelClientSpec, Record
 from controller.specification.request import describe_errors
 from controller.specification.team import (
+    GROUNDER,
     STRUCTURES,
     Calls,
     Structure,
@@ -40,6 +41,7 @@ class _MemberChoice(Record):
     model: str | None = None
     base_url: str | None = None
     adapter: str | None = None
+    family: str | None = None
     image_scale: float | None = None
     temperature: float | None = None
     max_tokens: int | None = None
@@ -96,7 +98,7 @@ def specify_team(
         UnknownNameError: the file names a member that the team does not have.
         RequirementError: the settings of a model are incomplete.
         SettingsError: a setting is invalid.
-        UsageError: a model acts in the format of its family.
+        UsageError: a member that calls actions has a model of a family.
     """
     names = member_names(choice.structure, tuple(roles)) or (MEMBER,)
     for name in choice.members:
@@ -107,13 +109,15 @@ def specify_team(
     for name in names:
         row = choice.members.get(name, choice.members.get(_OTHERS, _MemberChoice()))
         settings = require_model(read_settings(**{**_defaults(model), **_overrides(row)}))
-        if settings.family != TOOLS:
+        if settings.family != TOOLS and name != GROUNDER:
             raise UsageError(
                 f"The member {name} acts in the format of the family {settings.family!r}.",
-                details="Members of teams call the appliance's own actions, as tools or as JSON.",
-                resolution=f"Use --model-family {TOOLS}, or another model.",
+                details="Members of teams call the appliance's own actions, as tools or as JSON; only "
+                "a grounder names places in the format of its family.",
+                resolution=f"Use the family {TOOLS} for it, or another model.",
             )
-        members.append(Member(name=name, agent=specify_model(settings, digest), key=row.key))
+        own = specify_model(settings, member_digest(settings.family))
+        members.append(Member(name=name, agent=own, key=row.key))
     return TeamSpec(structure=choice.structure, calls=choice.calls, prompts=digest), tuple(members)
 
 
@@ -128,15 +132,17 @@ def make_team_driver(spec: RunSpec, model: ModelChoice) -> TeamDriver:
         UsageError: the prompts have changed since the run started.
         RequirementError: a key or a model's package is missing.
     """
-    if spec.team.prompts != prompts_digest():
+    models = [row.agent for row in spec.agents if isinstance(row.agent, ModelClientSpec)]
+    is_same = all(row.prompt_digest == member_digest(row.family) for row in models)
+    if spec.team.prompts != prompts_digest() or not is_same:
         raise UsageError(
             "The prompts of teams have changed since the run started.",
             resolution="Start a new run, or resume it with the version of Mesocosm that started it.",
         )
-    models = {member.name: member_settings(member, model) for member in spec.agents}
-    for settings in models.values():
+    chosen = {member.name: member_settings(member, model) for member in spec.agents}
+    for settings in chosen.values():
         find_adapter(settings.adapter).load()
-    return TeamDriver(spec.team, models)
+    return TeamDriver(spec.team, chosen)
 
 
 def member_settings(member: Member, model: ModelChoice) -> ModelSettings:
@@ -153,6 +159,7 @@ def member_settings(member: Member, model: ModelChoice) -> ModelSettings:
             resolution="Only a program that drives its members can continue it.",
         )
     named = {"name": agent.model, "base_url": agent.endpoint, "adapter": agent.adapter}
+    named["family"] = agent.family
     if model.base_url and _same_place(model.base_url, agent.endpoint):
         named["base_url"] = model.base_url  # with its credentials
     chosen = read_settings(**named, **_specified(agent))

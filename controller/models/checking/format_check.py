@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from controller.models.checking.pictures import cut_off_page, places, squares
 from controller.models.checking.tools_format import tools_family
 from controller.models.endpoint import ModelEndpoint
+from controller.models.failures import shorten
 from controller.models.families.family import Brief, Screen
 from controller.models.families.gestures import Do, ParseError, on_screen
 from controller.models.families.history import compose
@@ -35,6 +36,7 @@ LIMIT_RATIO = 0.02
 """A median error above this part of the width is refused."""
 
 _PATIENCE_S = 30.0
+NO_PLACE = "It named no place."
 _RED = "Click the centre of the red square."
 _DOWN = "The page goes on below. Scroll down in the middle of the screen to see what follows."
 _HELD = "Click the centre of the red square while you hold down the key ctrl."
@@ -63,9 +65,14 @@ class PlaceReport:
         return statistics.median(self.errors_px)
 
     @property
+    def limit_px(self) -> float:
+        """Largest median error that is accepted, px of the screen."""
+        return LIMIT_RATIO * self.size.width
+
+    @property
     def is_accurate(self) -> bool:
         """Whether the median error is within the limit."""
-        return self.median_px <= LIMIT_RATIO * self.size.width
+        return self.median_px <= self.limit_px
 
 
 @dataclass(slots=True)
@@ -76,11 +83,13 @@ class FormatCheck:
         settings: the model.
         clock: measures outages.
         usage: usage of all questions so far.
+        replied: text of the last reply.
     """
 
     settings: ModelSettings
     clock: Clock = SYSTEM_CLOCK
     usage: Usage = field(default=NO_USAGE)
+    replied: str = ""
 
     @property
     def family(self) -> Family:
@@ -105,7 +114,7 @@ class FormatCheck:
                 errors.append(math.dist(points[0], centre))
             else:
                 errors.append(math.inf)
-                faults.append(fault or "It named no place.")
+                faults.append(fault or NO_PLACE)
         sent = self.family.sizer.size(size)
         return PlaceReport(size, sent, tuple(errors), tuple(faults))
 
@@ -151,7 +160,7 @@ class FormatCheck:
         if not points:
             raise RequirementError(
                 f"The model {self.settings.name!r} does not act in the format {self.family.name!r}.",
-                details=fault or "It named no place.",
+                details=f"It replied: {shorten(self.replied) or 'nothing'}\nIt would be told: {fault or NO_PLACE}",
                 resolution="Choose its family with --model-family or MESOCOSM_MODEL_FAMILY; "
                 "--no-preflight skips this check.",
             )
@@ -176,6 +185,8 @@ class FormatCheck:
                 resolution=exc.resolution or "Check the model's server.",
             ) from exc
         self.usage += reply.usage.priced(*self.settings.prices)
+        calls = ", ".join(f"{call.name}({call.arguments})" for call in reply.message.calls)
+        self.replied = f"{reply.message.text} {calls}".strip()
         parsed = family.parser.read(reply)
         fault = parsed.fault.text if parsed.fault else ""
         moved: list[Gesture] = []

@@ -12,14 +12,17 @@ from urllib.parse import urlsplit
 from PIL import Image as Picture
 
 from controller.models.adapters import find_adapter
+from controller.models.calls_as_json import JsonEndpoint
 from controller.models.endpoint import ModelEndpoint
 from controller.models.messages import Image, Message, Request, Role, Tool
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import AgentError, RequirementError
 
 if TYPE_CHECKING:
+    from controller.models.calls_as_json import Endpoint
     from controller.models.messages import Reply
     from controller.models.settings import ModelSettings
+    from controller.specification.team import Calls
     from foundation.clock import Clock
 
 _TIMEOUT_S = 10.0
@@ -55,17 +58,24 @@ def require_listening(settings: ModelSettings) -> None:
         ) from exc
 
 
-def require_usable(settings: ModelSettings, clock: Clock = SYSTEM_CLOCK) -> str:
+def require_usable(
+    settings: ModelSettings, clock: Clock = SYSTEM_CLOCK, *, calls: Calls = "functions"
+) -> str:
     """Ask a model to call a tool about a small image, and return a summary of the result.
 
     The colour need not be right: the answer is reported for people to judge.
+
+    Args:
+        settings: the model.
+        clock: measures the answer and outages.
+        calls: how it calls tools.
 
     Raises:
         RequirementError: the model is unreachable, rejects images or tools, or calls no tool.
     """
     start_s = clock.monotonic_s()
     can = find_adapter(settings.adapter).capabilities
-    if not (can.vision and can.tools):
+    if not (can.vision and (can.tools or calls == "json")):
         raise RequirementError(
             f"The adapter {settings.adapter!r} does not send images with tools.",
             resolution="Choose a model of another vendor for this agent.",
@@ -76,6 +86,7 @@ def require_usable(settings: ModelSettings, clock: Clock = SYSTEM_CLOCK) -> str:
         Request((_question(),), (_TOOL,)),
         f"The model {settings.name!r} does not accept images with tools, or does not answer.",
         "Choose a model that accepts images and calls tools; --no-preflight skips this check.",
+        calls=calls,
     )
     return f"answered in {clock.monotonic_s() - start_s:.1f} s: {_called(reply, settings)}"
 
@@ -103,12 +114,15 @@ def _ask(
     request: Request,
     brief: str,
     resolution: str,
+    *,
+    calls: Calls = "functions",
 ) -> Reply:
     """Return the reply to a request, with a short outage budget."""
     require_listening(settings)
     patient = settings.model_copy(update={"outage_s": min(settings.outage_s, _PATIENCE_S)})
+    endpoint: Endpoint = ModelEndpoint(patient, clock)
     try:
-        return ModelEndpoint(patient, clock).ask(request).reply
+        return (JsonEndpoint(endpoint) if calls == "json" else endpoint).ask(request).reply
     except AgentError as exc:
         raise RequirementError(
             brief,

@@ -26,6 +26,7 @@ _SAME = (
         "replay",
         "image_scale",
         "history",
+        "pictures",
         "repeats",
         "retries",
         "parallel",
@@ -60,6 +61,7 @@ class RunForm(BaseModel):
     solution: Text = ""
     image_scale: Number = ""
     history: Number = ""
+    pictures: Number = ""
     team: Literal["", "by-function", "by-environment", "planner-grounder"] = ""
     calls: Literal["", "functions", "json"] = ""
     tasks: str = Field(default="", max_length=20_000)
@@ -88,6 +90,7 @@ class RunForm(BaseModel):
     interface: Literal["gui", "tools", "both"] = "both"
     code: bool = False
     confirm: bool = False
+    action_set: Literal["own", "crab"] = "own"
     observation: Literal["", "screenshot", "marks", "tree", "screenshot+tree", "crab"] = ""
     trees: bool = False
     isolate: bool = False
@@ -108,6 +111,7 @@ class RunForm(BaseModel):
             "interface": self.interface,
             "code": self.code,
             "confirm": self.confirm,
+            "action_set": self.action_set,
             "observation": PRESETS[self.observation or "screenshot"],
             "trees": self.trees,
             "isolate": self.isolate,

@@ -69,6 +69,28 @@ def test_check_refuses_a_model_that_sees_badly_or_scrolls_the_wrong_way(
         assert "format: ok" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("rule", "path", "told"),
+    [
+        ({"reply": {"text": "In the middle."}}, "/v1", ["It replied: In the middle.", "--model-family"]),
+        ({"status": 401, "message": "wrong key"}, "/v1", ["HTTP 401", "wrong key", "its key."]),
+        ({"reply": {"text": "unused"}}, "", ["HTTP 404", "usually end with /v1"]),
+    ],
+)  # fmt: skip
+def test_check_tells_once_why_a_model_does_not_answer_and_what_helps(
+    capsys: pytest.CaptureFixture[str], rule: dict[str, Any], path: str, told: list[str]
+) -> None:
+    with serving(script(rule)) as server:
+        argv = ["model", "check", "--model", "m", "--base-url", server.address + path]
+        assert main([*argv, "--quick"]) == 3
+    shown = capsys.readouterr().err
+    for text in told:
+        assert text in shown
+    assert shown.count("error: ") == 1
+    assert "format: " not in shown
+    assert "no price is known" in shown
+
+
 @pytest.mark.slow
 def test_run_names_adapter_and_family(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

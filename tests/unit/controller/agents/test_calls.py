@@ -57,3 +57,18 @@ def test_random_agent_chooses_points_by_type() -> None:
 def test_unknown_action_is_left_to_the_executor() -> None:
     (action,) = read("pc__laso", x=30, y=1).actions
     assert (action.do, action.args) == ("laso", {"x": 30, "y": 1})
+
+
+def test_arguments_that_are_nested_too_deep_are_refused() -> None:
+    def fault(depth: int) -> str:
+        deep = "[" * depth + "1" + "]" * depth
+        call = ToolCall("a", "pc__lasso", f'{{"left": {deep}}}')
+        calls = CallReader(SPACE).read(Reply(Message(Role.MODEL, calls=(call,))), {"pc": SCREEN})
+        assert (calls.actions == ()) == bool(calls.fault)
+        # What is remembered of it can be sent, and stored.
+        assert len(calls.arguments[0]) < 100
+        return calls.fault
+
+    assert "nested more than 32 deep" in fault(32)
+    assert "nested more than 32 deep" in fault(400)
+    assert "Wrong arguments for lasso" in fault(4)

@@ -96,12 +96,15 @@ def test_the_profile_crab_keeps_two_past_turns_and_allows_fifteen(tmp_path: Path
     values = read_options(str(tmp_path), profile="crab", fleet="fake")
     request = parse_request(values)
     assert request.observation == PRESETS["crab"]
-    assert (request.history, request.limits.turns, request.limits.steps) == (3, 15, None)
+    assert (request.history, request.pictures) == (3, 3)
+    assert (request.limits.turns, request.limits.steps) == (15, 300)
+    assert request.action_set == "crab"
     own = parse_request(
         read_options(
             str(tmp_path), profile="crab", fleet="fake", max_turns=4, history=9,
-            observe=["image.format=webp"],
+            observe=["image.format=webp"], action_set="own", pictures=1, max_steps=20,
         )
     )  # fmt: skip
     assert (own.history, own.limits.turns, own.observation.image.format) == (9, 4, "webp")
+    assert (own.action_set, own.pictures, own.limits.steps) == ("own", 1, 20)
     assert PROFILES[""] == Profile()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +13,17 @@ import pytest
 from appliance.cli.main import main
 from controller.model_server.script import parse_script
 from controller.model_server.server import serving
+from controller.models.families.table import find_family
+from controller.models.pictures.sizing import Size
 from controller.models.usage import Usage
 from controller.store.event_log import read_events
 from foundation.settings import get_settings
+from tests.unit.controller.agents.model.test_screen_agent import (
+    FAMILIES,
+    TERMINAL,
+    replies,
+    written,
+)
 from tests.unit.controller.bench import SET_DARK
 
 if TYPE_CHECKING:
@@ -251,3 +261,120 @@ def test_wrong_teams_are_named(
     assert "by-environment" in capsys.readouterr().err
     assert main([*run, "--team", "by-function", "--agent", "oracle"]) == 2
     assert "models" in capsys.readouterr().err
+
+
+GROUNDERS = [*FAMILIES, ("gta1", "openai")]
+
+
+def grounder_reply(family: str) -> dict[str, Any]:
+    """Return a reply that names the place of the terminal's button."""
+    if family != "gta1":
+        return replies(family)[0]
+    x, y = written(family)
+    return {"text": f"({x},{y})"}
+
+
+def play_grounded(
+    folder: Path, family: str, adapter: str, find: dict[str, Any]
+) -> tuple[dict[str, Any], ModelServer]:
+    """Return the report of a run whose grounder acts in the format of a family, and the server."""
+    members = team("planner-grounder", "functions")
+    usage = {"input": INPUT, "output": OUTPUT, "cached": CACHED}
+    rules = [{"when": {"turn": 1, "images": 1}, "reply": {**find, "usage": usage}}]
+    seen = {"must_see": ["the Terminal button"], "must_not_see": ["desktop__", "Switch the"]}
+    members["grounder"] = {"rules": rules, **seen}
+    with serving(parse_script({"members": members})) as server:
+        base = server.address + ("/v1" if adapter.startswith("openai") else "")
+        path = folder / "team.yaml"
+        grounder = f"{{model: grounder, adapter: {adapter}, family: {family}, base_url: '{base}'}}"
+        planner = f"{{model: planner, adapter: openai, base_url: '{server.address}/v1'}}"
+        path.write_text(
+            f"structure: planner-grounder\nmembers:\n  planner: {planner}\n  grounder: {grounder}\n"
+        )
+        out = folder / "report.json"
+        with out.open("w") as file, contextlib.redirect_stdout(file):
+            main(
+                ["run", TINY, "--task", TASK, "--fleet", "fake", "--team", str(path), "--json",
+                 "--no-preflight", "--retries", "0"]
+            )  # fmt: skip
+    return json.loads(out.read_text()), server
+
+
+@pytest.mark.parametrize(("family", "adapter"), GROUNDERS)
+@pytest.mark.usefixtures("prices")
+def test_any_family_is_a_grounder_in_its_own_format(
+    family: str, adapter: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI", "ANTHROPIC", "GOOGLE"):
+        monkeypatch.setenv(f"{name}_API_KEY", "sk-any")
+    monkeypatch.setenv("MESOCOSM_MODEL_API_KEY", "sk-any")
+    report, server = play_grounded(tmp_path, family, adapter, grounder_reply(family))
+    assert server.responder.violations == []
+    (trial,) = report["trials"]
+    assert (trial["verdict"], trial["steps"]) == ("PASS", 3)
+    usage = trial["members"]["grounder"]["usage"]
+    exact = (INPUT * Decimal(2) + OUTPUT * Decimal(8)) / 1_000_000
+    assert (usage["prompt"], usage["completion"]) == (INPUT, OUTPUT)
+    assert f"{usage['usd']:.9f}" == f"{exact:.9f}"
+    (log,) = (tmp_path / "state").rglob("events.jsonl")
+    events = list(read_events(log))
+    (row,) = [row for row in events if row.get("kind") == "parsed"]
+    parsed = row["data"]
+    assert (row["member"], parsed["family"]) == ("grounder", family)
+    sent = find_family(family).sizer.size(Size(*parsed["screen_px"]))
+    assert tuple(parsed["sent_px"]) == sent
+    (found,) = [row for row in events if row["type"] == "consulted"]
+    assert max(abs(a - b) for a, b in zip(found["point"], TERMINAL, strict=True)) <= 1
+    clicks = [row["action"] for row in events if row["type"] == "step"][1:2]
+    assert clicks[0]["do"] == "click"
+    (run,) = (tmp_path / "state").rglob("run.json")
+    assert json.loads(run.read_text())["agents"][1]["agent"]["family"] == family
+
+
+@pytest.mark.usefixtures("prices")
+def test_place_that_a_family_does_not_name_is_told_to_the_planner(tmp_path: Path) -> None:
+    report, server = play_grounded(tmp_path, "gta1", "openai", {"text": "I see no such thing."})
+    # The planner's script has no reply to what it is told then.
+    assert any("no rule of planner" in row for row in server.responder.violations)
+    (trial,) = report["trials"]
+    assert trial["members"]["planner"]["refused"] == {"unusable_reply": 1}
+    (log,) = (tmp_path / "state").rglob("events.jsonl")
+    (refused,) = [row for row in read_events(log) if row["type"] == "refused"]
+    assert "'the Terminal button' was not found" in refused["why"]
+
+
+def test_members_that_act_have_no_family(
+    prices: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "team.yaml"
+    path.write_text("structure: planner-grounder\nmembers: {planner: {family: qwen3-vl}}")
+    run = ["run", TINY, "--fleet", "fake", "--model", "m", "--base-url", "http://127.0.0.1:9/v1"]
+    assert main([*run, "--team", str(path)]) == 2
+    assert "member planner acts in the format" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("how", ["functions", "json"])
+def test_preflight_asks_each_member_in_its_own_way(
+    how: str, prices: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    members = team("planner-grounder", how)
+    asked = ("report_colour", {"colour": "red"})
+    members["planner"]["rules"].insert(0, rule((asked,), how, text="Which colour"))
+    red = {"text": "(${x},${y})", "point": {"colour": [220, 20, 20]}}
+    find = {"text": "(40,10)"}
+    members["grounder"] = {
+        "rules": [
+            {"when": {"text": "red square"}, "reply": red},
+            {"when": {"text": "the Terminal button"}, "reply": find},
+        ]
+    }
+    with serving(parse_script({"members": members})) as server:
+        path = tmp_path / "team.yaml"
+        base = f"base_url: '{server.address}/v1'"
+        path.write_text(
+            "structure: planner-grounder\nmembers:\n"
+            f"  planner: {{model: planner, {base}}}\n  grounder: {{model: grounder, family: gta1, {base}}}\n"
+        )
+        run = ["run", TINY, "--task", TASK, "--fleet", "fake", "--team", str(path)]
+        status = main([*run, "--calls", how, "--retries", "0"])
+    assert (status, server.responder.violations) == (0, []), capsys.readouterr().err

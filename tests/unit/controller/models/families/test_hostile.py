@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +12,6 @@ import pytest
 from controller.models.families.gestures import Gesture, Parsed
 from controller.models.families.table import FAMILIES
 from controller.models.messages import Message, Reply, Role, Stop, ToolCall
-from foundation.clock import SYSTEM_CLOCK
 from tests.unit.controller.models.families.replies import called, said
 
 if TYPE_CHECKING:
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from controller.models.families.family import Family
 
 BIG = 1_000_000
+CPU_S = 1.0
+"""Limit of one reply, twenty times what the slowest takes; processor time, which a busy host does not stretch.
+A parser that never returns is ended by the time limit of tests."""
 EXAMPLES = (
     '<tool_call>\n{"name": "computer_use", "arguments": {"action": "wait", "time": 5}}\n</tool_call>',
     '<tool_call>{"name": "mobile_use", "arguments": {"action": "click", "coordinate": [5, 2]}}</tool_call>',
@@ -124,9 +127,9 @@ def test_no_parser_crashes_or_hangs(family: Family) -> None:
     texts = [*HOSTILE, *(text for example in EXAMPLES for text in mutations(example, generator))]
     replies = [*map(said, texts), *(said(text, Stop.LENGTH) for text in texts[:50]), *calls()]
     for reply in replies:
-        start_s = SYSTEM_CLOCK.monotonic_s()
+        start_s = time.thread_time()
         parsed = family.parser.read(reply)
-        assert SYSTEM_CLOCK.monotonic_s() - start_s < 5
+        assert time.thread_time() - start_s < CPU_S
         assert isinstance(parsed, Parsed)
         assert parsed.gestures or parsed.fault
         assert all(isinstance(gesture, Gesture) for gesture in parsed.gestures)

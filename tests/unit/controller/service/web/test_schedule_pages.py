@@ -48,6 +48,8 @@ FULL = {
     "solution": "other",
     "replay": "latest",
     "history": "3",
+    "pictures": "2",
+    "action_set": "crab",
     "observation": "marks",
     "limit_steps": "9",
     "limit_turns": "7",
@@ -119,7 +121,8 @@ def test_form_has_all_options_of_the_command(browser: TestClient, context: ApiCo
     assert request.tags == ("files", "looks")
     assert (request.retries, request.keep_end_state) == (0, "failed")
     assert (request.feedback, request.recording_hz, request.trees) == ("hints", 2.5, True)
-    assert (request.history, request.observation) == (3, PRESETS["marks"])
+    assert (request.history, request.pictures) == (3, 2)
+    assert (request.action_set, request.observation) == ("crab", PRESETS["marks"])
     assert (request.image_scale, request.solution, request.preflight) == (0.5, "other", False)
     assert (request.adapter, request.family) == ("openai", "tools")
 
