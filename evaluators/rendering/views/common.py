@@ -39,6 +39,30 @@ class Place(Placed):
     is_seen: bool
 
 
+class Reading(Placed):
+    """A line of an asked text as it is drawn, and as text recognition reads it.
+
+    Attributes:
+        page: number of the page in the pictures, from 0.
+        paragraph: in text documents, the number of its paragraph; None elsewhere.
+        text: what should be there; spaces may be missing.
+        read: what was read; None if it was not, such as in other scripts than the Latin one.
+        color: ``#rrggbb`` of most of its letters.
+        background: ``#rrggbb`` behind them.
+        is_underlined: whether something is drawn under most of it.
+        is_struck: whether a line is drawn through it.
+    """
+
+    page: int
+    paragraph: int | None
+    text: str
+    read: str | None
+    color: str | None
+    background: str | None
+    is_underlined: bool
+    is_struck: bool
+
+
 class Shown(ViewModel):
     """Whether an asked item is seen, in the order of the request.
 
@@ -56,6 +80,8 @@ class Shown(ViewModel):
         places: where it is, as far as that is known: of a text, each line of each occurrence.
         paragraphs: in text documents, numbers of the view's paragraphs in which the asked text is
             seen wherever it occurs; empty if it is in none, such as a text in a frame.
+        readings: of a text, lines that were read and measured in a large picture: the first ones, and
+            those that may show something else.
     """
 
     is_found: bool
@@ -70,6 +96,7 @@ class Shown(ViewModel):
     background: str | None = None
     places: tuple[Place, ...] = ()
     paragraphs: tuple[int, ...] = ()
+    readings: tuple[Reading, ...] = ()
 
 
 class CharacterFormat(ViewModel):

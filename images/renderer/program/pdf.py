@@ -20,6 +20,7 @@ from images.renderer.program.pages import (
     render_page,
     render_pages,
 )
+from images.renderer.program.readings import attach_readings
 from images.renderer.program.visibility import (
     Item,
     decide_mixed,
@@ -79,9 +80,11 @@ def view_pdf(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
         raise DocumentError(f"It has more than {MAX_TEXT_CHARS} characters.")
     texts, others = split_items(request["shown"])
     items = [fields.item(asked) for asked in others]
+    rows = DrawnTexts(path, is_whole_word=True).decide(texts) if texts else []
+    attach_readings(path, rows, is_foreign=True, needs_one=True)
     view["shown"] = merge_rows(
         request["shown"],
-        DrawnTexts(path, is_whole_word=True).decide(texts) if texts else [],
+        rows,
         decide_mixed(items, fields.render(), fields.render) if items else [],
     )
     pages = [encode_png(page) for page in render_pages(path)] if request["pages"] else []

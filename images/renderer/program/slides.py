@@ -10,6 +10,7 @@ from images.renderer.program.drawn_text import DrawnTexts
 from images.renderer.program.errors import DocumentError
 from images.renderer.program.formatting import color, paragraphs_of, read_paragraph
 from images.renderer.program.pages import Box, Reply, encode_png, render_pages
+from images.renderer.program.readings import attach_readings, embeds_fonts
 from images.renderer.program.sheet_objects import place_of, shapes_of
 from images.renderer.program.visibility import (
     Item,
@@ -80,9 +81,12 @@ def view_slides(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
     path = office.export(document, _PDF) if is_drawn else None
     before = render_pages(path) if path is not None else []
     texts, others = split_items(request["shown"])
+    rows = _decide_texts(path, texts, printed)
+    if path is not None:
+        attach_readings(path, rows, is_foreign=embeds_fonts(data))
     view["shown"] = merge_rows(
         request["shown"],
-        _decide_texts(path, texts, printed),
+        rows,
         decide_mixed([_item(pages, printed, asked) for asked in others], before, render),
     )
     return Reply(view, [encode_png(page) for page in before] if request["pages"] else [])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from images.renderer.program.drawn_text import DrawnTexts
@@ -15,6 +15,7 @@ from images.renderer.program.marks import (
     unused_colors,
 )
 from images.renderer.program.pages import Reply, encode_png, render_pages
+from images.renderer.program.readings import attach_readings, embeds_fonts
 from images.renderer.program.text_parts import read_page_styles, read_parts, read_pictures
 from images.renderer.program.visibility import MIN_SHARE, Item, decide_mixed, undecided
 
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from images.renderer.program.letters import Letter
     from images.renderer.program.marks import Passage
     from images.renderer.program.office import Office
-    from images.renderer.program.text_parts import Parts
+    from images.renderer.program.readings import attach_readings, embeds_fonts
+from images.renderer.program.text_parts import Parts
 
 _PDF = "writer_pdf_Export"
 _DOCUMENT = "com.sun.star.text.TextDocument"
@@ -66,6 +68,7 @@ def view_text(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
     printed = _Printed(office, document, parts, path.rename(path.with_name("first")))
     pages = [encode_png(page) for page in render_pages(printed.path)] if request["pages"] else []
     view["shown"] = printed.decide(asked)
+    attach_readings(printed.path, view["shown"], is_foreign=embeds_fonts(data))
     return Reply(view, pages)
 
 
@@ -149,7 +152,13 @@ def _summary(decided: dict[Passage, dict[str, Any]]) -> dict[str, Any]:
     unseen = {passage.paragraph for passage, row in decided.items() if not row["is_shown"]}
     best = max(decided.values(), key=lambda row: bool(row["is_shown"]))
     every = {passage.paragraph for passage in decided}
-    return {**best, "paragraphs": sorted(every - unseen)}
+    lines = [
+        {**line, "line": replace(line["line"], occurrence=number), "paragraph": passage.paragraph}
+        for number, (passage, row) in enumerate(decided.items())
+        if row["is_shown"]
+        for line in row.pop("lines", [])
+    ]
+    return {**best, "lines": lines, "paragraphs": sorted(every - unseen)}
 
 
 def _picture(document: Any, asked: dict[str, Any]) -> Item | dict[str, Any]:  # noqa: ANN401

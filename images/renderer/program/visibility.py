@@ -6,7 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from images.renderer.program.errors import DocumentError
-from images.renderer.program.pages import CONTRAST, Box, Change, change_in, page_box
+from images.renderer.program.pages import (
+    CONTRAST,
+    Box,
+    Change,
+    change_in,
+    change_of,
+    levels_of,
+    mean_in,
+    page_box,
+    pixels_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,8 +31,39 @@ MIN_TEXT_HEIGHT_PX = 4
 MIN_SHARE = 0.7
 """Least share of a text's pixels that must change; less is covered, cut, or lost in other text."""
 _TOO_LITTLE = "too little of it is drawn"
+_IN_PART = "a part of it is not drawn, or hardly differs from its background"
+MIN_LETTER = 30
+"""Least mean change of a letter, of 255 where its ink is: less is white, covered or lost in other text."""
+MIN_INK = 20
+"""Mean level of ink in the box of a letter of which the ink is unknown."""
+MIN_LETTER_MM = 0.55
+"""Least height of a letter or digit: that of the small letters of a 4 pt font."""
+CLEAN = 24
+"""Levels by which what is around a text may differ, once the text is removed."""
 MIN_OBJECT_PX = 12
 """Least width and height of the change by an object without text."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a text on its page.
+
+    Attributes:
+        occurrence: number of the text's occurrence that it belongs to.
+        box: its place.
+        letters: the places of its letters.
+        text: what its letters shall be; spaces may be missing.
+        is_tiny: whether one of its letters or digits is too small to read.
+        frame: lower edge, baseline and upper edge of its fonts, in points from the bottom of the page;
+            None if it is not level.
+    """
+
+    occurrence: int
+    box: Box
+    letters: tuple[Box, ...]
+    text: str
+    is_tiny: bool
+    frame: tuple[float, float, float] | None
 
 
 @dataclass(frozen=True)
@@ -34,15 +75,17 @@ class Item:
         characters: number of characters without spaces; 0 for objects without text.
         remove: removes it from the document without moving other things.
         drawn: its text, if it is known.
-        ink: once it is removed, returns the pixels that it would change in a box, alone on the page
-            and with a contrast; None if that is unknown.
+        ink: once it is removed, returns how much of each pixel of a page it covers, alone on the page;
+            None if that is unknown.
+        lines: of a text, what is drawn in each of the boxes.
     """
 
     boxes: tuple[Box, ...]
     characters: int
     remove: Callable[[], None]
     drawn: str = ""
-    ink: Callable[[Box, int], int] | None = None
+    ink: Callable[[int], Image | None] | None = None
+    lines: tuple[Line, ...] = ()
 
     def overlaps(self, other: Item) -> bool:
         """Return whether two items may change the same place."""
@@ -77,6 +120,7 @@ def decide_items(
         for number in group:
             items[number].remove()
         after = render()
+        levels: dict[int, Image] = {}
         for number in group:
             item = items[number]
             boxes = item.boxes or tuple(page_box(*page) for page in enumerate(before))
@@ -84,11 +128,17 @@ def decide_items(
             change, box = max(changes, key=lambda row: row[0].pixels, default=(Change(), None))
             total = sum(found.pixels for found, _ in changes)
             reason = _reason_unseen(item, change, total)
-            if box and item.ink and not reason:
-                ink = item.ink(box, change.contrast)
-                reason = _TOO_LITTLE if change.pixels < MIN_SHARE * ink else ""
+            if box and not reason and _is_cut(item, box, change):
+                reason = _TOO_LITTLE
+            lines = [] if reason else _lines(item, before, after, levels)
+            if item.lines and not reason and all(row["is_partial"] for row in lines):
+                reason = _IN_PART
             places = [_place(found, where) for found, where in changes if item.boxes]
+            for place, line in zip(places, lines, strict=False):
+                place["is_seen"] = place["is_seen"] and not line["is_partial"]
             rows[number] = {**_row(change, box, reason, item.drawn), "places": places}
+            if item.lines:
+                rows[number]["lines"] = [row for row in lines if not row["is_partial"]]
         before = after
     return rows
 
@@ -169,6 +219,55 @@ def _reason_unseen(item: Item, change: Change, total: int) -> str:
     elif min(change.height_px, change.width_px) < MIN_OBJECT_PX:
         return "it is too small to see"
     return ""
+
+
+def _is_cut(item: Item, box: Box, change: Change) -> bool:
+    """Return whether much less of a text changes than it has ink."""
+    ink = item.ink(box.page) if item.ink else None
+    if ink is None:
+        return False
+    # With less contrast fewer pixels of the edges of letters are visible.
+    least = max(1, round(CONTRAST * 255 / max(change.contrast, 1)))
+    return change.pixels < MIN_SHARE * change_of(ink.crop(pixels_of(box)), least).pixels
+
+
+def _lines(
+    item: Item, before: Sequence[Image], after: Sequence[Image], levels: dict[int, Image]
+) -> list[dict[str, Any]]:
+    """Return the rows of the lines of a text: whether its occurrence is drawn in part, and what is around it.
+
+    Args:
+        item: the text.
+        before: pages with it.
+        after: pages without it.
+        levels: their differences by page, as far as they are known; others are added.
+    """
+    partial = {line.occurrence for line in item.lines if line.is_tiny}
+    for line in item.lines:
+        page = line.box.page
+        if page not in levels:
+            levels[page] = levels_of(before[page], after[page])
+        ink = item.ink(page) if item.ink else None
+        if not all(_is_drawn(letter, levels[page], ink) for letter in line.letters):
+            partial.add(line.occurrence)
+    return [
+        {
+            "line": line,
+            "is_partial": line.occurrence in partial,
+            "is_clean": _is_clean(after[line.box.page], line.box),
+        }
+        for line in item.lines
+    ]
+
+
+def _is_drawn(letter: Box, levels: Image, ink: Image | None) -> bool:
+    covered = mean_in(ink, letter) if ink is not None else 0
+    return mean_in(levels, letter) * 255 >= MIN_LETTER * (covered or MIN_INK)
+
+
+def _is_clean(after: Image, box: Box) -> bool:
+    """Return whether the place of a removed text, and what touches it, has a single colour."""
+    return all(high - low <= CLEAN for low, high in after.crop(pixels_of(box)).getextrema())
 
 
 def _row(change: Change, box: Box | None, reason: str, drawn: str = "") -> dict[str, Any]:
