@@ -10,7 +10,6 @@ import base64
 import io
 import json
 import logging
-import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +33,8 @@ _GAP = 0.13
 """Widths of gaps between words, as a part of a line's height."""
 _UNDERLINED, _STRUCK = 0.4, 0.9
 _MARGIN_PX = 6
+_CONTEXT = 24
+"""Characters around a text that may be pictured with it."""
 _LOOKS = (1.0, 1.5, 0.75)
 """Scales at which a line is read, until it agrees with its text."""
 
@@ -142,9 +143,9 @@ class _Line:
         self._place = place
         inside = self._rows(place["top_px"], place["bottom_px"])[:, place["left_px"] : place["right_px"]]
         self._background = _most_frequent(inside.reshape(-1, 3))
-        distance = np.abs(pixels.astype(np.int16) - self._background).max(axis=2)
-        self._most = max(int(distance[:, place["left_px"] : place["right_px"]].max(initial=0)), 1)
-        self._distance = distance
+        self._distance = np.abs(pixels.astype(np.int16) - self._background).max(axis=2)
+        high = self._distance[max(place["top_px"], 0) : place["baseline_px"]]
+        self._most = max(int(high[:, place["left_px"] : place["right_px"]].max(initial=0)), 1)
 
     def look(self) -> dict[str, Any]:
         """Return the colours of letters and background, and whether lines are drawn under or through them."""
@@ -223,13 +224,13 @@ def _contexts(view: dict[str, Any]) -> list[str]:
 
 
 def _neighbours(text: str, contexts: Sequence[str]) -> tuple[set[str], set[str]]:
-    """Return what is directly before and behind a text in its words."""
+    """Return what is directly before and behind a text, where it occurs."""
     before: set[str] = set()
     after: set[str] = set()
     for context in contexts:
         for start, end in _places(text, context):
-            before.add(re.split(r"\s", context[:start])[-1])
-            after.add(re.split(r"\s", context[end:])[0])
+            before.add(context[max(start - _CONTEXT, 0) : start])
+            after.add(context[end : end + _CONTEXT])
     return before, after
 
 
@@ -238,3 +239,5 @@ def _places(text: str, context: str) -> Iterator[tuple[int, int]]:
     while start >= 0:
         yield start, start + len(text)
         start = context.find(text, start + len(text))
+
+

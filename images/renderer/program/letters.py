@@ -14,8 +14,8 @@ from images.renderer.program.pages import Box, mm_of
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
-_SAME_LINE = 0.5
-"""Least common share of the height of letters in one line."""
+_REACH = 0.25
+"""How far the middle of a mark may be above or below a line, as a part of its height."""
 _FROM_RIGHT = frozenset({"R", "AL"})
 _LEVEL_RAD = 0.02
 
@@ -43,14 +43,6 @@ class Letter:
     bottom: float
     right: float
     top: float
-
-    def follows(self, other: Letter) -> bool:
-        """Return whether it is behind another letter in the same line."""
-        common = min(self.top, other.top) - max(self.bottom, other.bottom)
-        height = min(self.top - self.bottom, other.top - other.bottom)
-        is_level = common >= _SAME_LINE * height
-        is_behind = self.left >= other.left or _is_from_right(self.character)
-        return self.page == other.page and is_behind and is_level
 
     def distance(self, other: Letter) -> float:
         """Return how far its lower left corner is from that of another letter, in points."""
@@ -102,15 +94,35 @@ def read_colors(content: Any) -> set[int]:  # noqa: ANN401 - pypdfium2 has no ty
     return found
 
 
+_DESCENT = 0.3
+"""Least height of a line below its baseline, as a part of that above."""
+
+
 def lines_of(letters: Sequence[Letter]) -> list[list[Letter]]:
     """Return letters, which are in order, by lines."""
     lines: list[list[Letter]] = []
+    bottom = top = 0.0
     for letter in letters:
-        if lines and letter.follows(lines[-1][-1]):
+        last = lines[-1][-1] if lines else None
+        if last and _is_behind(letter, last) and _is_level(letter, bottom, top):
             lines[-1].append(letter)
+            bottom, top = min(bottom, letter.bottom), max(top, letter.top)
         else:
             lines.append([letter])
+            bottom, top = letter.bottom, letter.top
     return lines
+
+
+def _is_behind(letter: Letter, last: Letter) -> bool:
+    is_from_right = unicodedata.bidirectional(letter.character) in _FROM_RIGHT
+    return letter.page == last.page and (letter.left >= last.left or is_from_right)
+
+
+def _is_level(letter: Letter, bottom: float, top: float) -> bool:
+    """Return whether the middle of a letter is between the edges of a line, or the other way round."""
+    reach = _REACH * max(letter.top - letter.bottom, top - bottom)
+    middle, other = (letter.bottom + letter.top) / 2, (bottom + top) / 2
+    return bottom - reach <= middle <= top + reach or letter.bottom - reach <= other <= letter.top + reach
 
 
 def text_of(line: Sequence[Letter]) -> str:
@@ -132,8 +144,10 @@ def frame_of(content: Any, line: Sequence[Letter]) -> tuple[float, float, float]
         raw.FPDFText_GetLooseCharBox(content, letter.index, sides)
         low, high = min(low, sides.bottom), max(high, sides.top)
     raw.FPDFText_GetCharOrigin(content, line[0].index, *origin)
+    baseline = origin[1].value
     # A font may claim any height.
-    return max(low, bottom - height), origin[1].value, min(high, top + height)
+    high = min(high, top + height)
+    return min(max(low, bottom - height), baseline - _DESCENT * (high - baseline)), baseline, high
 
 
 def box_of(page: int, letters: Sequence[Letter], page_height: float, margin_mm: float = 0) -> Box:
@@ -149,7 +163,3 @@ def box_of(page: int, letters: Sequence[Letter], page_height: float, margin_mm: 
 
 def _packed(color: Sequence[ctypes.c_uint]) -> int:
     return color[0].value << 16 | color[1].value << 8 | color[2].value
-
-
-def _is_from_right(character: str) -> bool:
-    return unicodedata.bidirectional(character) in _FROM_RIGHT
