@@ -64,19 +64,36 @@ def can_be(read: str, claimed: str, before: Iterable[str] = (), after: Iterable[
 
 def _agree(own: str, found: str, start: str, end: str) -> bool:
     steps = list(_align(start + own + end, found))
-    # What belongs to the neighbours may be outside of the picture.
-    while start and steps and not steps[0].read:
-        start = start[1:]
-        steps.pop(0)
-    while end and steps and not steps[-1].read:
-        end = end[:-1]
-        steps.pop()
+    # What belongs to the neighbours may be outside of the picture, or cut; but not be other digits.
+    steps, near = _split(steps, len(start), len(own), len(end))
+    if any(step.read.isdigit() and step.claimed != step.read for step in near):
+        return False
     letters = sum(map(str.isalpha, own))
     wrong = [step for step in steps if step.claimed != step.read and not _are_alike(step)]
     if any(_is_weighty(steps, number) for number in range(len(steps))):
         return False
     errors = sum(1 for step in wrong if (step.claimed + step.read).isalpha())
     return errors <= _ERRORS * letters and _longest_run(steps) <= _MAX_RUN and not _is_open(steps)
+
+
+def _split(steps: list[_Step], start: int, size: int, end: int) -> tuple[list[_Step], list[_Step]]:
+    """Return the steps of a text, and those of its neighbours.
+
+    Args:
+        steps: the steps of all.
+        start: number of letters before the text.
+        size: number of its letters.
+        end: number of letters behind it.
+    """
+    own: list[_Step] = []
+    near: list[_Step] = []
+    place = 0
+    for step in steps:
+        is_before = place < start or (place == start > 0 and not step.claimed)
+        is_behind = place > start + size or (place == start + size and (end > 0 or bool(step.claimed)))
+        (near if is_before or is_behind else own).append(step)
+        place += len(step.claimed)
+    return own, near
 
 
 def _folded(text: str) -> str:

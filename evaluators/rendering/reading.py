@@ -35,8 +35,8 @@ _UNDERLINED, _STRUCK = 0.4, 0.9
 _MARGIN_PX = 6
 _CONTEXT = 24
 """Characters around a text that may be pictured with it."""
-_LOOKS = (1.0, 1.5, 0.75)
-"""Scales at which a line is read, until it agrees with its text."""
+_LOOKS = (1.0, 1.6, 1.3)
+"""By how much a line is stretched to be read, until it agrees with its text; narrow letters are lost otherwise."""
 
 
 def read_again(reply: bytes) -> bytes:
@@ -122,8 +122,8 @@ def _measure(reading: dict[str, Any], contexts: Sequence[str]) -> dict[str, Any]
     if not is_readable(reading["text"]):
         return measured
     before, after = _neighbours(reading["text"], contexts)
-    for scale in _LOOKS:
-        measured["read"] = line_reader().read_line(line.cut(scale))
+    for stretch in _LOOKS:
+        measured["read"] = line_reader().read_line(line.cut(stretch))
         measured["agrees"] = can_be(measured["read"], reading["text"], before, after)
         if measured["agrees"]:
             break
@@ -144,18 +144,20 @@ class _Line:
         inside = self._rows(place["top_px"], place["bottom_px"])[:, place["left_px"] : place["right_px"]]
         self._background = _most_frequent(inside.reshape(-1, 3))
         self._distance = np.abs(pixels.astype(np.int16) - self._background).max(axis=2)
-        high = self._distance[max(place["top_px"], 0) : place["baseline_px"]]
-        self._most = max(int(high[:, place["left_px"] : place["right_px"]].max(initial=0)), 1)
+        across = slice(place["left_px"], place["right_px"])
+        high = slice(max(place["top_px"], 0), place["baseline_px"])
+        self._letters, self._ink = pixels[high, across], self._distance[high, across]
+        # Lines through letters, and borders above them, may have another colour.
+        inked = (self._ink > _INK * max(int(self._ink.max(initial=0)), 1)).mean(axis=1)
+        rows = inked < _STRUCK if (inked < _STRUCK).any() else inked >= 0
+        self._letters, self._ink = self._letters[rows], self._ink[rows]
+        self._most = max(int(self._ink.max(initial=0)), 1)
 
     def look(self) -> dict[str, Any]:
         """Return the colours of letters and background, and whether lines are drawn under or through them."""
         place = self._place
         across = slice(place["left_px"], place["right_px"])
-        high = slice(max(place["top_px"], 0), place["baseline_px"])
-        letters, ink = self._pixels[high, across], self._distance[high, across]
-        # Lines through and under letters may have another colour.
-        rows = (ink > _INK * self._most).mean(axis=1) < _STRUCK
-        full = letters[rows][ink[rows] >= _FULL_INK * self._most]
+        full = self._letters[self._ink >= _FULL_INK * self._most]
         height = place["bottom_px"] - place["top_px"]
         under = self._distance[place["baseline_px"] + 1 : place["bottom_px"], across]
         middle = self._distance[place["top_px"] + height // 4 : place["baseline_px"] - height // 8, across]
@@ -167,21 +169,24 @@ class _Line:
             "is_struck": bool(((middle > is_ink).mean(axis=1) >= _STRUCK).any()) if middle.size else False,
         }
 
-    def cut(self, scale: float) -> Pixels:
+    def cut(self, stretch: float) -> Pixels:
         """Return the line, with what touches its ends, in black on white.
 
         Args:
-            scale: factor of its size.
+            stretch: factor of its width.
         """
-        columns = (self._distance > _INK * self._most).any(axis=0)
-        gap = max(2, round(_GAP * (self._place["bottom_px"] - self._place["top_px"])))
+        top, baseline = max(self._place["top_px"], 0), self._place["baseline_px"]
+        # What is beside the upper part of a line is no mark below it, and not of its neighbours.
+        rows = self._distance[top + (baseline - top) // 5 : baseline]
+        columns = (rows > _INK * self._most).any(axis=0)
+        gap = max(2, round(_GAP * (self._place["bottom_px"] - top)))
         left = _edge(columns[: max(self._place["left_px"], 0)][::-1], gap)
         right = _edge(columns[self._place["right_px"] :], gap)
         start = max(self._place["left_px"] - left, 0)
         end = min(self._place["right_px"] + right, columns.size)
         grey = 255 - np.clip(self._distance[:, start:end] * (255 / self._most), 0, 255).astype(np.uint8)
         image = Image.fromarray(np.pad(grey, _MARGIN_PX, constant_values=255)).convert("RGB")
-        size = max(1, round(image.width * scale)), max(1, round(image.height * scale))
+        size = max(1, round(image.width * stretch)), image.height
         return np.asarray(image.resize(size, Image.Resampling.BICUBIC))
 
     def _rows(self, top: int, bottom: int) -> Pixels:
@@ -239,5 +244,3 @@ def _places(text: str, context: str) -> Iterator[tuple[int, int]]:
     while start >= 0:
         yield start, start + len(text)
         start = context.find(text, start + len(text))
-
-
