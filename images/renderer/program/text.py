@@ -16,7 +16,12 @@ from images.renderer.program.marks import (
 )
 from images.renderer.program.pages import Reply, encode_png, render_pages
 from images.renderer.program.readings import attach_readings, embeds_fonts
-from images.renderer.program.text_parts import read_page_styles, read_parts, read_pictures
+from images.renderer.program.text_parts import (
+    pictures_of,
+    read_page_styles,
+    read_parts,
+    read_pictures,
+)
 from images.renderer.program.visibility import MIN_SHARE, Item, decide_mixed, undecided
 
 if TYPE_CHECKING:
@@ -165,7 +170,8 @@ def _picture(document: Any, asked: dict[str, Any]) -> Item | dict[str, Any]:  # 
     """Return a picture, which is removed by making it transparent, so that nothing else moves."""
     if asked["kind"] != "object":
         raise DocumentError(f"Items of kind {asked['kind']!r} are not in text documents.")
-    if asked["number"] >= document.GraphicObjects.Count:
+    pictures = pictures_of(document)
+    if asked["number"] >= len(pictures):
         return undecided("there is no such picture", is_found=False)
-    picture = document.GraphicObjects.getByIndex(asked["number"])
+    picture = pictures[asked["number"]]
     return Item((), 0, lambda: setattr(picture, "Transparency", _TRANSPARENT))
