@@ -90,7 +90,9 @@ def _split(steps: list[_Step], start: int, size: int, end: int) -> tuple[list[_S
     place = 0
     for step in steps:
         is_before = place < start or (place == start > 0 and not step.claimed)
-        is_behind = place > start + size or (place == start + size and (end > 0 or bool(step.claimed)))
+        is_behind = place > start + size or (
+            place == start + size and (end > 0 or bool(step.claimed))
+        )
         (near if is_before or is_behind else own).append(step)
         place += len(step.claimed)
     return own, near
@@ -98,7 +100,9 @@ def _split(steps: list[_Step], start: int, size: int, end: int) -> tuple[list[_S
 
 def _folded(text: str) -> str:
     plain = unicodedata.normalize("NFKD", text.casefold().translate(_SAME)).translate(_SAME)
-    return "".join(letter for letter in plain if letter.isascii() and (letter.isalnum() or letter in _KEPT))
+    return "".join(
+        letter for letter in plain if letter.isascii() and (letter.isalnum() or letter in _KEPT)
+    )
 
 
 def _are_alike(step: _Step) -> bool:
@@ -114,7 +118,10 @@ def _is_weighty(steps: list[_Step], number: int) -> bool:
         return False
     if step.claimed.isdigit() or step.read.isdigit():
         return True
-    sides = [steps[near] if 0 <= near < len(steps) else _Step("", "") for near in (number - 1, number + 1)]
+    sides = [
+        steps[near] if 0 <= near < len(steps) else _Step("", "")
+        for near in (number - 1, number + 1)
+    ]
     is_before, is_behind = (side.claimed.isdigit() or side.read.isdigit() for side in sides)
     mark = step.claimed or step.read
     if mark in ".,":
@@ -165,7 +172,11 @@ def _align(claimed: str, read: str) -> Iterator[_Step]:
     down, across = len(claimed), len(read)
     while down or across:
         here = rows[down][across]
-        if down and across and here == rows[down - 1][across - 1] + _cost(claimed[down - 1], read[across - 1]):
+        if (
+            down
+            and across
+            and here == rows[down - 1][across - 1] + _cost(claimed[down - 1], read[across - 1])
+        ):
             down, across = down - 1, across - 1
             steps.append(_Step(claimed[down], read[across]))
         elif down and here == rows[down - 1][across] + _weight(claimed[down - 1]):

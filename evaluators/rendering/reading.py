@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 VERSION = 1
 """Version of what is read, and how."""
 _INK = 0.35
-_FULL_INK = 0.75
+_FULL_INK = 0.9
 _GAP = 0.13
 """Widths of gaps between words, as a part of a line's height."""
 _UNDERLINED, _STRUCK = 0.4, 0.9
@@ -77,11 +77,11 @@ def _judge(
     if not wrong:
         return
     paragraphs = {measured["paragraph"] for measured in wrong.values()}
-    row["paragraphs"] = [
-        number for number in row.get("paragraphs", ()) if number not in paragraphs
-    ]
+    row["paragraphs"] = [number for number in row.get("paragraphs", ()) if number not in paragraphs]
     for place in row["places"]:
-        place["is_seen"] = place["is_seen"] and not any(_is_same(place, line) for line in wrong.values())
+        place["is_seen"] = place["is_seen"] and not any(
+            _is_same(place, line) for line in wrong.values()
+        )
     is_left = bool(right) if needs_one else bool(right or row["paragraphs"] or _is_seen_unread(row))
     if not is_left:
         read = next(iter(wrong.values()))
@@ -141,7 +141,9 @@ class _Line:
     def __init__(self, pixels: Pixels, place: dict[str, int]) -> None:
         self._pixels = pixels
         self._place = place
-        inside = self._rows(place["top_px"], place["bottom_px"])[:, place["left_px"] : place["right_px"]]
+        inside = self._rows(place["top_px"], place["bottom_px"])[
+            :, place["left_px"] : place["right_px"]
+        ]
         self._background = _most_frequent(inside.reshape(-1, 3))
         self._distance = np.abs(pixels.astype(np.int16) - self._background).max(axis=2)
         across = slice(place["left_px"], place["right_px"])
@@ -160,13 +162,19 @@ class _Line:
         full = self._letters[self._ink >= _FULL_INK * self._most]
         height = place["bottom_px"] - place["top_px"]
         under = self._distance[place["baseline_px"] + 1 : place["bottom_px"], across]
-        middle = self._distance[place["top_px"] + height // 4 : place["baseline_px"] - height // 8, across]
+        middle = self._distance[
+            place["top_px"] + height // 4 : place["baseline_px"] - height // 8, across
+        ]
         is_ink = _INK * self._most
         return {
             "color": _hexadecimal(_most_frequent(full)) if len(full) else None,
             "background": _hexadecimal(self._background),
-            "is_underlined": bool((under > is_ink).any(axis=0).mean() >= _UNDERLINED) if under.size else False,
-            "is_struck": bool(((middle > is_ink).mean(axis=1) >= _STRUCK).any()) if middle.size else False,
+            "is_underlined": bool((under > is_ink).any(axis=0).mean() >= _UNDERLINED)
+            if under.size
+            else False,
+            "is_struck": bool(((middle > is_ink).mean(axis=1) >= _STRUCK).any())
+            if middle.size
+            else False,
         }
 
     def cut(self, stretch: float) -> Pixels:
@@ -184,7 +192,9 @@ class _Line:
         right = _edge(columns[self._place["right_px"] :], gap)
         start = max(self._place["left_px"] - left, 0)
         end = min(self._place["right_px"] + right, columns.size)
-        grey = 255 - np.clip(self._distance[:, start:end] * (255 / self._most), 0, 255).astype(np.uint8)
+        grey = 255 - np.clip(self._distance[:, start:end] * (255 / self._most), 0, 255).astype(
+            np.uint8
+        )
         image = Image.fromarray(np.pad(grey, _MARGIN_PX, constant_values=255)).convert("RGB")
         size = max(1, round(image.width * stretch)), image.height
         return np.asarray(image.resize(size, Image.Resampling.BICUBIC))

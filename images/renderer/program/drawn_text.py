@@ -154,7 +154,11 @@ class DrawnTexts:
                 box_of(page, line, height, _MARGIN_MM),
                 tuple(box_of(page, [letter], height) for letter in line),
                 own,
-                any(mm_of(row.top - row.bottom) < MIN_LETTER_MM for row in line if row.character.isalnum()),
+                any(
+                    mm_of(row.top - row.bottom) < MIN_LETTER_MM
+                    for row in line
+                    if row.character.isalnum()
+                ),
                 frame_of(self._content(page), line),
             )
 
@@ -163,9 +167,7 @@ class DrawnTexts:
         pages = range(self.page_count)
         wanted = pages if page is None else [page] if page in pages else []
         return [
-            read_letters(
-                self._content(number), number, indices=range(start, start + length)
-            )
+            read_letters(self._content(number), number, indices=range(start, start + length))
             for number in wanted
             for start, length in self._search(number, text)
         ]

@@ -122,7 +122,10 @@ def _is_level(letter: Letter, bottom: float, top: float) -> bool:
     """Return whether the middle of a letter is between the edges of a line, or the other way round."""
     reach = _REACH * max(letter.top - letter.bottom, top - bottom)
     middle, other = (letter.bottom + letter.top) / 2, (bottom + top) / 2
-    return bottom - reach <= middle <= top + reach or letter.bottom - reach <= other <= letter.top + reach
+    return (
+        bottom - reach <= middle <= top + reach
+        or letter.bottom - reach <= other <= letter.top + reach
+    )
 
 
 def text_of(line: Sequence[Letter]) -> str:

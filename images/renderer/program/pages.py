@@ -151,8 +151,8 @@ def mean_in(levels: Image.Image, box: Box) -> float:
     right, bottom = min(right + _EDGE_PX, levels.width), min(bottom + _EDGE_PX, levels.height)
     if right <= left or bottom <= top:
         return 0
-    mean = levels.resize((1, 1), Image.Resampling.BOX, box=(left, top, right, bottom)).getpixel((0, 0))
-    return float(mean) if isinstance(mean, int) else 0
+    mean = levels.resize((1, 1), Image.Resampling.BOX, box=(left, top, right, bottom))
+    return mean.tobytes()[0]
 
 
 def change_of(difference: Image.Image, least: int = CONTRAST) -> Change:

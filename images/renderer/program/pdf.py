@@ -23,9 +23,9 @@ from images.renderer.program.pages import (
 from images.renderer.program.readings import attach_readings
 from images.renderer.program.visibility import (
     Item,
+    asked_of,
     decide_mixed,
     merge_rows,
-    split_items,
     undecided,
 )
 
@@ -78,15 +78,12 @@ def view_pdf(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
     }
     if sum(len(page["text"]) for page in view["pages"]) > MAX_TEXT_CHARS:
         raise DocumentError(f"It has more than {MAX_TEXT_CHARS} characters.")
-    texts, others = split_items(request["shown"])
-    items = [fields.item(asked) for asked in others]
+    texts = asked_of("text", request)
+    items = [fields.item(asked) for asked in asked_of("object", request)]
     rows = DrawnTexts(path, is_whole_word=True).decide(texts) if texts else []
     attach_readings(path, rows, is_foreign=True, needs_one=True)
-    view["shown"] = merge_rows(
-        request["shown"],
-        rows,
-        decide_mixed(items, fields.render(), fields.render) if items else [],
-    )
+    objects = decide_mixed(items, fields.render(), fields.render) if items else []
+    view["shown"] = merge_rows(request["shown"], {"text": rows, "object": objects})
     pages = [encode_png(page) for page in render_pages(path)] if request["pages"] else []
     return Reply(view, pages)
 
@@ -167,8 +164,6 @@ class _Fields:
 
     def item(self, asked: dict[str, Any]) -> Item | dict[str, Any]:
         """Return a field to decide, or its row if there is none."""
-        if asked["kind"] != "object":
-            raise DocumentError(f"Items of kind {asked['kind']!r} are not in PDFs.")
         if asked["number"] >= len(self.rows):
             return undecided("there is no such field", is_found=False)
         if asked["number"] in self._layered:

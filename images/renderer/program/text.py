@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from images.renderer.program.letters import Letter
     from images.renderer.program.marks import Passage
     from images.renderer.program.office import Office
-    from images.renderer.program.readings import attach_readings, embeds_fonts
-from images.renderer.program.text_parts import Parts
+    from images.renderer.program.text_parts import Parts
 
 _PDF = "writer_pdf_Export"
 _DOCUMENT = "com.sun.star.text.TextDocument"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from PIL import ImageStat
+
 from images.renderer.program.errors import DocumentError
 from images.renderer.program.pages import (
     CONTRAST,
@@ -157,18 +159,23 @@ def decide_mixed(
     return [next(rows) if isinstance(item, Item) else item for item in items]
 
 
-def split_items(asked: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the asked texts, and the other asked items."""
-    texts = [row for row in asked if row["kind"] == "text"]
-    return texts, [row for row in asked if row["kind"] != "text"]
+def asked_of(kind: str, request: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the asked items of a kind."""
+    return [row for row in request["shown"] if row["kind"] == kind]
 
 
 def merge_rows(
-    asked: list[dict[str, Any]], texts: list[dict[str, Any]], others: list[dict[str, Any]]
+    asked: list[dict[str, Any]], rows: dict[str, list[dict[str, Any]]]
 ) -> list[dict[str, Any]]:
-    """Return the rows of texts and others in the order in which they were asked for."""
-    text, other = iter(texts), iter(others)
-    return [next(text) if row["kind"] == "text" else next(other) for row in asked]
+    """Return rows of items by their kind in the order in which they were asked for.
+
+    Raises:
+        DocumentError: items of other kinds were asked for, which are not in such documents.
+    """
+    left = {kind: iter(found) for kind, found in rows.items()}
+    if other := next((row["kind"] for row in asked if row["kind"] not in left), None):
+        raise DocumentError(f"Items of kind {other!r} are not in this document.")
+    return [next(left[row["kind"]]) for row in asked]
 
 
 def _groups(items: Sequence[Item]) -> list[list[int]]:
@@ -267,7 +274,8 @@ def _is_drawn(letter: Box, levels: Image, ink: Image | None) -> bool:
 
 def _is_clean(after: Image, box: Box) -> bool:
     """Return whether the place of a removed text, and what touches it, has a single colour."""
-    return all(high - low <= CLEAN for low, high in after.crop(pixels_of(box)).getextrema())
+    around = after.crop(pixels_of(box))
+    return all(high - low <= CLEAN for low, high in ImageStat.Stat(around).extrema)
 
 
 def _row(change: Change, box: Box | None, reason: str, drawn: str = "") -> dict[str, Any]:
