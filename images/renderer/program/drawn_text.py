@@ -21,6 +21,7 @@ from images.renderer.program.letters import (
     read_colors,
     read_letters,
     text_of,
+    without_label,
 )
 from images.renderer.program.pages import MAX_PAGES, levels_of, mm_of, render_page
 from images.renderer.program.visibility import (
@@ -97,7 +98,9 @@ class DrawnTexts:
         Raises:
             DocumentError: too many texts lie on each other, or a page is too large.
         """
-        return self._decide([self._item(text, [letters]) for text, letters in found])
+        return self._decide(
+            [self._item(text, [without_label(text, letters)]) for text, letters in found]
+        )
 
     def letters(self, page: int, colors: Container[int] | None = None) -> list[Letter]:
         """Return the letters of a page, without spaces: all, or those of some colours."""

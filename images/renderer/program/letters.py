@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import unicodedata
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from pypdfium2 import raw
@@ -128,9 +129,16 @@ def _is_level(letter: Letter, bottom: float, top: float) -> bool:
     )
 
 
+def without_label(text: str, letters: Sequence[Letter]) -> Sequence[Letter]:
+    """Return the letters of a text without those of its list label, which has its colour."""
+    words = "".join(text.split())
+    start = "".join(letter.character for letter in letters).find(words)
+    return letters[start : start + len(words)] if start >= 0 else letters
+
+
 def text_of(line: Sequence[Letter]) -> str:
     """Return the letters of a line, with a space where some were left out."""
-    gaps = (b.index - a.index > 1 for a, b in zip(line, line[1:], strict=False))
+    gaps = (b.index - a.index > 1 for a, b in pairwise(line))
     spaced = zip(line[1:], gaps, strict=True)
     return line[0].character + "".join(" " * gap + letter.character for letter, gap in spaced)
 
