@@ -17,6 +17,7 @@ from images.renderer.program.errors import DocumentError
 from images.renderer.program.letters import (
     box_of,
     frame_of,
+    has_symbols,
     lines_of,
     read_colors,
     read_letters,
@@ -163,6 +164,7 @@ class DrawnTexts:
                     if row.character.isalnum()
                 ),
                 frame_of(self._content(page), line),
+                has_symbols(self._content(page), line),
             )
 
     def _locate(self, text: str, page: int | None, **_: object) -> list[list[Letter]]:

@@ -15,6 +15,9 @@ from images.renderer.program.pages import Box, mm_of
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
+_MAX_NAME = 200
+_SYMBOLS = ("symbol", "dingbat", "d050000l")
+"""Parts of names of fonts of symbols."""
 _REACH = 0.25
 """How far the middle of a mark may be above or below a line, as a part of its height."""
 _FROM_RIGHT = frozenset({"R", "AL"})
@@ -159,6 +162,16 @@ def frame_of(content: Any, line: Sequence[Letter]) -> tuple[float, float, float]
     # A font may claim any height.
     high = min(high, top + height)
     return min(max(low, bottom - height), baseline - _DESCENT * (high - baseline)), baseline, high
+
+
+def has_symbols(content: Any, line: Sequence[Letter]) -> bool:  # noqa: ANN401 - pypdfium2 has no types
+    """Return whether a letter of a line is drawn in a font of symbols, which are no letters."""
+    name = ctypes.create_string_buffer(_MAX_NAME)
+    names = set()
+    for letter in line:
+        raw.FPDFText_GetFontInfo(content, letter.index, name, _MAX_NAME, None)
+        names.add(name.value.decode(errors="replace").lower())
+    return any(mark in name for name in names for mark in _SYMBOLS)
 
 
 def box_of(page: int, letters: Sequence[Letter], page_height: float, margin_mm: float = 0) -> Box:

@@ -58,6 +58,7 @@ class Line:
         is_tiny: whether one of its letters or digits is too small to read.
         frame: lower edge, baseline and upper edge of its fonts, in points from the bottom of the page;
             None if it is not level.
+        has_symbols: whether a letter is drawn in a font of symbols.
     """
 
     occurrence: int
@@ -66,6 +67,7 @@ class Line:
     text: str
     is_tiny: bool
     frame: tuple[float, float, float] | None
+    has_symbols: bool
 
 
 @dataclass(frozen=True)
@@ -261,7 +263,7 @@ def _lines(
         {
             "line": line,
             "is_partial": line.occurrence in partial,
-            "is_clean": _is_clean(after[line.box.page], line.box),
+            "is_clean": not line.has_symbols and _is_clean(after[line.box.page], line.box),
         }
         for line in item.lines
     ]
