@@ -153,19 +153,7 @@ class DrawnTexts:
             last = first + len(line) - 1
             own = text[places[first] : places[last] + 1] if is_whole else text_of(line)
             first = last + 1
-            yield Line(
-                occurrence,
-                box_of(page, line, height, _MARGIN_MM),
-                tuple(box_of(page, [letter], height) for letter in line),
-                own,
-                any(
-                    mm_of(row.top - row.bottom) < MIN_LETTER_MM
-                    for row in line
-                    if row.character.isalnum()
-                ),
-                frame_of(self._content(page), line),
-                has_symbols(self._content(page), line),
-            )
+            yield make_line(occurrence, own, line, self._content(page), height)
 
     def _locate(self, text: str, page: int | None, **_: object) -> list[list[Letter]]:
         """Return the letters of each occurrence of a text."""
@@ -264,6 +252,35 @@ class DrawnTexts:
             render_page(self._page(number)) if number in wanted else Image.new("RGB", (1, 1))
             for number in range(max(wanted, default=-1) + 1)
         ]
+
+
+def make_line(
+    occurrence: int,
+    text: str,
+    line: Sequence[Letter],
+    content: Any,  # noqa: ANN401 - pypdfium2 has no types
+    height: float,
+) -> Line:
+    """Return a line of letters.
+
+    Args:
+        occurrence: number of the text's occurrence that it belongs to.
+        text: what the letters shall be.
+        line: the letters.
+        content: text of their page.
+        height: height of the page in points.
+    """
+    page = line[0].page
+    low = (row for row in line if row.character.isalnum())
+    return Line(
+        occurrence,
+        box_of(page, line, height, _MARGIN_MM),
+        tuple(box_of(page, [letter], height) for letter in line),
+        text,
+        any(mm_of(row.top - row.bottom) < MIN_LETTER_MM for row in low),
+        frame_of(content, line),
+        has_symbols(content, line),
+    )
 
 
 def _collect(

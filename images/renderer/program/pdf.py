@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pypdfium2
 from pypdfium2 import raw
 
-from images.renderer.program.drawn_text import DrawnTexts
+from images.renderer.program.drawn_text import DrawnTexts, make_line
 from images.renderer.program.errors import DocumentError
+from images.renderer.program.letters import box_of, lines_of, read_letters, text_of
 from images.renderer.program.pages import (
     MAX_PAGES,
     Box,
@@ -83,6 +84,10 @@ def view_pdf(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
     rows = DrawnTexts(path, is_whole_word=True).decide(texts) if texts else []
     attach_readings(path, rows, is_foreign=True, needs_one=True)
     objects = decide_mixed(items, fields.render(), fields.render) if items else []
+    for item, row in zip(items, objects, strict=True):
+        if row["is_shown"] and isinstance(item, Item) and item.drawn:
+            row["lines"] = fields.lines_in(item.boxes[0])
+    attach_readings(path, objects, is_foreign=True)
     view["shown"] = merge_rows(request["shown"], {"text": rows, "object": objects})
     pages = [encode_png(page) for page in render_pages(path)] if request["pages"] else []
     return Reply(view, pages)
@@ -177,6 +182,20 @@ class _Fields:
             box, characters = _inside(box), 1  # a tick, not the border
         drawn = self._drawn(box) if is_text else ""
         return Item((box,), characters, lambda: self._removed.add(spot), drawn)
+
+    def lines_in(self, box: Box) -> list[dict[str, Any]]:
+        """Return the lines that are drawn in a box, to be read."""
+        page = self._flat[box.page]
+        content, height = page.get_textpage(), page.get_height()
+        letters = [
+            letter
+            for letter in read_letters(content, box.page)
+            if box.overlaps(box_of(box.page, [letter], height))
+        ]
+        return [
+            {"line": make_line(0, text_of(line), line, content, height), "is_clean": False}
+            for line in lines_of(letters)
+        ]
 
     def _drawn(self, box: Box) -> str:
         """Return the text that fields draw in a box, beyond the text of the page."""
