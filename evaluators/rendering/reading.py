@@ -17,6 +17,7 @@ from PIL import Image
 
 from evaluators.recognition.ocr import line_reader
 from evaluators.rendering.claims import can_be, is_readable
+from evaluators.rendering.errors import RendererError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,6 +34,15 @@ _GAP = 0.13
 """Widths of gaps between words, as a part of a line's height."""
 _UNDERLINED, _STRUCK = 0.4, 0.9
 _MARGIN_PX = 6
+_INVALID = (
+    ValueError,
+    TypeError,
+    KeyError,
+    AttributeError,
+    IndexError,
+    OSError,
+    Image.DecompressionBombError,
+)
 _CONTEXT = 24
 """Characters around a text that may be pictured with it."""
 _LOOKS = (1.0, 1.6, 1.3)
@@ -44,22 +54,26 @@ def read_again(reply: bytes) -> bytes:
 
     Args:
         reply: a renderer's view, which may have pictures of lines.
+
+    Raises:
+        RendererError: it is no view.
     """
-    view = json.loads(reply)
-    rows = [row for row in view.get("shown", ()) if "readings" in row]
-    if not rows:
-        return reply
-    contexts = _contexts(view)
-    for row in rows:
-        readings = row["readings"]
-        row["readings"] = []
-        _judge(row, readings, contexts, needs_one=view["kind"] == "pdf")
+    try:
+        view = json.loads(reply)
+        if not any("readings" in row for row in view.get("shown", ())):
+            return reply
+        contexts = _contexts(view)
+        for row in view["shown"]:
+            _judge(row, row.pop("readings", []), contexts, needs_one=view["kind"] == "pdf")
+    except _INVALID as exc:
+        raise RendererError("The renderer sent an invalid view.", details=repr(exc)) from exc
     return json.dumps(view, ensure_ascii=False).encode()
 
 
 def _judge(
     row: dict[str, Any], readings: list[dict[str, Any]], contexts: Sequence[str], *, needs_one: bool
 ) -> None:
+    row["readings"] = []
     wrong: dict[int, dict[str, Any]] = {}
     right: set[int] = set()
     for reading in readings:
@@ -116,7 +130,7 @@ def _measure(reading: dict[str, Any], contexts: Sequence[str]) -> dict[str, Any]
     }
     if picture is None:
         return measured
-    with Image.open(io.BytesIO(base64.b64decode(picture["png"]))) as image:
+    with Image.open(io.BytesIO(base64.b64decode(picture["png"])), formats=("PNG",)) as image:
         line = _Line(np.asarray(image.convert("RGB")), picture)
     measured.update(line.look())
     if not is_readable(reading["text"]):
