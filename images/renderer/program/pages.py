@@ -58,6 +58,15 @@ class Box:
             and other.top < self.bottom
         )
 
+    def within(self, other: Box) -> Box | None:
+        """Return the part that two boxes have in common; None if there is none."""
+        if not self.overlaps(other):
+            return None
+        left, top = max(self.left, other.left), max(self.top, other.top)
+        return Box(
+            self.page, left, top, min(self.right, other.right), min(self.bottom, other.bottom)
+        )
+
 
 @dataclass(frozen=True)
 class Change:
@@ -132,7 +141,7 @@ def change_in(
         new = after[box.page].crop(pixels_of(box))
     if 0 in old.size:
         return Change()
-    difference = reduce(ImageChops.lighter, ImageChops.difference(old, new).split())
+    difference = levels_of(old, new)
     levels = difference.histogram()
     # What is left of a pixel without the least change that counts, less one, is not black if it counts.
     seen = ImageChops.subtract(difference, Image.new("L", difference.size, least - 1))
@@ -143,6 +152,11 @@ def change_in(
         width_px=bounds[2] - bounds[0],
         contrast=next(level for level in reversed(range(256)) if levels[level]),
     )
+
+
+def levels_of(before: Image.Image, after: Image.Image) -> Image.Image:
+    """Return by how much each pixel differs, in its most changed channel."""
+    return reduce(ImageChops.lighter, ImageChops.difference(before, after).split())
 
 
 def page_box(page: int, picture: Image.Image) -> Box:

@@ -6,6 +6,7 @@ of the print, whatever the document's print ranges, scale and breaks.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,17 @@ import uno
 
 from images.renderer.program.errors import DocumentError
 from images.renderer.program.pages import Box, encode_png, render_pages
-from images.renderer.program.sheet_drawn import background_of, read_boxes
-from images.renderer.program.sheet_objects import place_of, shapes_of
+from images.renderer.program.sheet_chart_parts import ChartParts, decide_charts
+from images.renderer.program.sheet_drawn import (
+    Character,
+    background_of,
+    is_letter_seen,
+    is_part_of,
+    read_characters,
+    runs_of,
+    text_of,
+)
+from images.renderer.program.sheet_objects import find_chart, place_of, shapes_of
 from images.renderer.program.sheet_perturbation import find_cell, find_sheet, unlock
 from images.renderer.program.sheet_tiles import (
     Tile,
@@ -25,6 +35,7 @@ from images.renderer.program.sheet_tiles import (
     keep_heights,
     range_of,
 )
+from images.renderer.program.sheet_window import is_open, print_settings, read_window
 from images.renderer.program.visibility import Item, decide_items, undecided
 
 if TYPE_CHECKING:
@@ -46,11 +57,9 @@ _KINDS = ("cell", "sheet_object")
 _STYLE = "renderer"
 _PDF = "calc_pdf_Export"
 _MARGINS = ("LeftMargin", "RightMargin", "TopMargin", "BottomMargin")
-_ON = ("PrintCharts", "PrintObjects", "PrintDrawing", "PrintZeroValues", "PrintDownFirst")
 _OFF = (
     "PrintGrid",
     "PrintHeaders",
-    "PrintFormulas",
     "PrintAnnotations",
     "HeaderIsOn",
     "FooterIsOn",
@@ -74,6 +83,11 @@ class SheetPrinter:
         self._pages: list[Image] = []
         self._path: Path | None = None
         self._nothing = 0
+        self._cells: dict[Item, _Cell] = {}
+        self._charts: dict[Item, ChartParts] = {}
+        self._removed: list[_Cell] = []
+        self._last: list[Image] = []
+        self._windows: dict[str, dict[str, Any]] = {}
 
     def decide(self) -> list[dict[str, Any]]:
         """Return for each asked item whether it is seen."""
@@ -85,11 +99,34 @@ class SheetPrinter:
         to_decide = [item for item in items if isinstance(item, Item)]
         self._set_pages()
         self._document.enableAutomaticCalculation(False)
-        self._pages = self._print() if self._tiles else []
-        drawn = self._drawn([item.boxes[0] for item in to_decide])
-        decided = decide_items(to_decide, self._pages, self._print)
-        rows = iter([{**row, **more} for row, more in zip(decided, drawn, strict=True)])
+        self._pages = self._last = self._print() if self._tiles else []
+        drawn = self._drawn(to_decide)
+        if self._charts and self._path is not None:
+            first = self._path.rename(self._path.with_name("first"))
+            charts = list(self._charts.values())
+            decide_charts(charts, first, self._print, self._path)
+        decided = decide_items(to_decide, self._pages, self._print_without)
+        rows = iter([self._row(*found) for found in zip(to_decide, decided, drawn, strict=True)])
         return [next(rows) if isinstance(item, Item) else item for item in items]
+
+    def _row(self, item: Item, decided: dict[str, Any], drawn: dict[str, Any]) -> dict[str, Any]:
+        cell = self._cells.get(item)
+        reason = cell.reason_unseen() if cell is not None and decided["is_shown"] else ""
+        unseen = {"is_shown": False, "reason": reason} if reason else {}
+        parts = self._charts[item].row() if item in self._charts else {}
+        return {**decided, **drawn, **unseen, **parts}
+
+    def _print_without(self) -> list[Image]:
+        """Print again, and look at the letters of the cells that were removed since the last time."""
+        after = self._print()
+        for cell in self._removed:
+            cell.is_whole = all(
+                is_letter_seen(self._last[cell.page], after[cell.page], letter)
+                for letter in cell.letters
+                if not letter.text.isspace()
+            )
+        self._removed, self._last = [], after
+        return after
 
     def print_all(self) -> None:
         """Print all that the shown sheets have, in place of asked items.
@@ -129,6 +166,8 @@ class SheetPrinter:
             return undecided("there is no such sheet", is_found=False)
         if not sheet.IsVisible:
             return undecided("the sheet is hidden")
+        if sheet.Name not in self._windows:
+            self._windows[sheet.Name] = read_window(self._document, sheet)
         if asked["kind"] == "cell":
             return self._cell_item(sheet, find_cell(self._document, asked))
         return self._object_item(sheet, asked["name"])
@@ -139,25 +178,41 @@ class SheetPrinter:
         cursor = sheet.createCursorByRange(cell)
         cursor.collapseToMergedArea()
         area = cursor.RangeAddress
+        if not is_open(self._windows[sheet.Name], area.EndRow, area.EndColumn):
+            return undecided(_OUTSIDE)
         tile = self._tile_of(sheet, area.StartColumn, area.StartRow)
         box = self._box(tile, cursor.Position, cursor.Size)
-        spill = self._spill(tile, sheet, area) if cell.Type.value == "TEXT" else ()
-        return Item((box, *spill), len("".join(cell.String.split())), partial(self._blank, cell))
+        is_text = cell.Type.value == "TEXT"
+        spill = self._spill(tile, sheet, area) if is_text else ()
+        known = _Cell(box.page, cell.String if is_text else None)
+        size = len("".join(cell.String.split()))
+        item = Item((box, *spill), size, partial(self._blank, cell, known))
+        self._cells[item] = known
+        return item
 
     def _spill(self, tile: Tile, sheet: Any, area: Any) -> tuple[Box, ...]:  # noqa: ANN401
-        """Return the box of the empty cells to the right, into which a text may run."""
-        column = area.EndColumn
-        while column < tile.last_column:
-            if sheet.getCellByPosition(column + 1, area.StartRow).Type.value != "EMPTY":
-                break
-            column += 1
-        if column == area.EndColumn:
-            return ()
-        right = sheet.getCellRangeByPosition(area.EndColumn + 1, area.StartRow, column, area.EndRow)
-        return (self._box(tile, right.Position, right.Size),)
+        """Return the boxes of the empty cells on both sides, into which a text may run."""
+        boxes = []
+        for start, end, step in (
+            (area.EndColumn, tile.last_column, 1),
+            (area.StartColumn, tile.first_column, -1),
+        ):
+            column = start
+            while column != end:
+                if sheet.getCellByPosition(column + step, area.StartRow).Type.value != "EMPTY":
+                    break
+                column += step
+            if column != start:
+                sides = sorted((start + step, column))
+                beside = sheet.getCellRangeByPosition(
+                    sides[0], area.StartRow, sides[1], area.EndRow
+                )
+                boxes.append(self._box(tile, beside.Position, beside.Size))
+        return tuple(boxes)
 
-    def _blank(self, cell: Any) -> None:  # noqa: ANN401 - UNO has no types
+    def _blank(self, cell: Any, known: _Cell) -> None:  # noqa: ANN401 - UNO has no types
         """Let a cell show nothing, without a change of its result, on which others may depend."""
+        self._removed.append(known)
         if cell.Type.value == "TEXT" or cell.getError():
             cell.clearContents(_CONTENTS)
         else:
@@ -171,11 +226,16 @@ class SheetPrinter:
             return undecided("there is no such object", is_found=False)
         place = place_of(shape)
         column, row = cell_at(sheet, shape.Position)
+        if not is_open(self._windows[sheet.Name], row, column):
+            return undecided(_OUTSIDE)
         tile = self._tile_of(sheet, column, row)
         left, top = place["left_mm"] - tile.left_mm, place["top_mm"] - tile.top_mm
         page = self._page_of(tile)
         box = Box(page, left, top, left + place["width_mm"], top + place["height_mm"])
-        return Item((box,), 0, lambda: sheet.DrawPage.remove(shape))
+        item = Item((box,), 0, lambda: sheet.DrawPage.remove(shape))
+        if (chart := find_chart(sheet, shape)) is not None:
+            self._charts[item] = ChartParts(page, box, chart)
+        return item
 
     def _box(self, tile: Tile, position: Any, size: Any) -> Box:  # noqa: ANN401 - UNO has no types
         left, top = position.X / 100 - tile.left_mm, position.Y / 100 - tile.top_mm
@@ -221,8 +281,8 @@ class SheetPrinter:
         style = styles.getByName(_STYLE)
         for name in _MARGINS:
             style.setPropertyValue(name, 0)
-        for name in _ON:
-            style.setPropertyValue(name, True)
+        for name, value in {**print_settings(self._document), "PrintDownFirst": True}.items():
+            style.setPropertyValue(name, value)
         for name in _OFF:
             style.setPropertyValue(name, False)
         style.IsLandscape = True
@@ -263,17 +323,53 @@ class SheetPrinter:
         printed = render_pages(self._path)
         return [printed[self._order[tile]] for tile in self._tiles]
 
-    def _drawn(self, boxes: list[Box]) -> list[dict[str, Any]]:
-        """Return what each box shows in the last print."""
+    def _drawn(self, items: list[Item]) -> list[dict[str, Any]]:
+        """Return what the first box of each item shows in the last print, and note the letters of cells."""
         if self._path is None:
             return []
-        texts = read_boxes(self._path, [(self._order[self._tiles[box.page]], box) for box in boxes])
-        colors = [background_of(self._pages[box.page], box) for box in boxes]
-        return [
-            {"drawn": text, "background": color} for text, color in zip(texts, colors, strict=True)
-        ]
+        orders = {number: self._order[tile] for number, tile in enumerate(self._tiles)}
+        boxes = [[replace(box, page=orders[box.page]) for box in item.boxes] for item in items]
+        rows = []
+        for item, (own, *others) in zip(items, read_characters(self._path, boxes), strict=True):
+            if item in self._cells:
+                self._cells[item].letters = [letter for part in (own, *others) for letter in part]
+            page, color = self._pages[item.boxes[0].page], item.boxes[0]
+            rows.append(
+                {
+                    "drawn": text_of(own),
+                    "drawn_runs": runs_of(own),
+                    "background": background_of(page, color),
+                }
+            )
+        return rows
 
 
+@dataclass
+class _Cell:
+    """What is known of an asked cell.
+
+    Attributes:
+        page: number of its tile.
+        text: its displayed text; None if it is a number, whose text evaluators compare.
+        letters: letters that are drawn in its place.
+        is_whole: whether all of them are seen.
+    """
+
+    page: int
+    text: str | None
+    letters: list[Character] = field(default_factory=list)
+    is_whole: bool = True
+
+    def reason_unseen(self) -> str:
+        """Return why it is not seen, though its removal changes the picture; empty if it is."""
+        if not self.is_whole:
+            return "a part of it is not drawn, or hardly differs from its background"
+        if self.text is not None and not is_part_of(text_of(self.letters), self.text):
+            return "another text is drawn in its place"
+        return ""
+
+
+_OUTSIDE = "the frozen panes keep it out of the window"
 _NOTHING = '"";"";"";""'
 """A number format that shows no number and no text."""
 _LOCALE = uno.getClass("com.sun.star.lang.Locale")
