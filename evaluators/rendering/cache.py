@@ -38,8 +38,7 @@ class ViewCache:
             document: the file.
             request: what is asked.
         """
-        asked = request.model_dump(mode="json")
-        return digest_json([VERSION, renderer, digest_bytes(document), asked])
+        return digest_json([VERSION, renderer, digest_bytes(document), request.asked()])
 
     def get(self, key: str) -> list[bytes] | None:
         """Return view and pages, or None if there are none."""

@@ -73,8 +73,7 @@ class DocumentViews:
         parts = self._cache.get(key)
         if parts is None:
             with self._pool.renderer() as renderer:
-                asked = request.model_dump(mode="json")
-                parts = renderer.view(document, asked, self._timeout_s)
+                parts = renderer.view(document, request.asked(), self._timeout_s)
                 self.memory_peak_mib = renderer.memory_peak_mib
             viewed = _parse(parts)
             self._cache.put(key, parts)
