@@ -51,6 +51,11 @@ class Character:
     box: Box
     look: tuple[tuple[str, Any], ...]
 
+    @property
+    def spot(self) -> tuple[str, int, int]:
+        """The character with its place in tenths of a millimetre."""
+        return self.text, round(self.box.left * 10), round(self.box.top * 10)
+
     def is_in(self, box: Box) -> bool:
         """Return whether its middle is in a box."""
         x, y = (self.box.left + self.box.right) / 2, (self.box.top + self.box.bottom) / 2

@@ -6,7 +6,7 @@ of the print, whatever the document's print ranges, scale and breaks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,16 +15,10 @@ import uno
 from images.renderer.program.errors import DocumentError
 from images.renderer.program.pages import Box, encode_png, render_pages
 from images.renderer.program.sheet_chart_parts import ChartParts, decide_charts
-from images.renderer.program.sheet_drawn import (
-    Character,
-    background_of,
-    is_letter_seen,
-    is_part_of,
-    read_characters,
-    runs_of,
-    text_of,
-)
+from images.renderer.program.sheet_drawn import background_of, read_characters, runs_of, text_of
+from images.renderer.program.sheet_letters import AskedCell, check_letters
 from images.renderer.program.sheet_objects import find_chart, place_of, shapes_of
+from images.renderer.program.sheet_pages import HEIGHT_MM, SLACK_MM, WIDTH_MM, set_pages
 from images.renderer.program.sheet_perturbation import find_cell, find_sheet, unlock
 from images.renderer.program.sheet_tiles import (
     Tile,
@@ -32,10 +26,8 @@ from images.renderer.program.sheet_tiles import (
     cut,
     extent_of,
     fit_rows,
-    keep_heights,
-    range_of,
 )
-from images.renderer.program.sheet_window import is_open, print_settings, read_window
+from images.renderer.program.sheet_window import is_open, read_window
 from images.renderer.program.visibility import Item, decide_items, undecided
 
 if TYPE_CHECKING:
@@ -45,25 +37,12 @@ if TYPE_CHECKING:
 
     from images.renderer.program.office import Office
 
-_WIDTH_MM, _HEIGHT_MM = 300.0, 200.0
-_SLACK_MM = 250.0
-"""What a tile's last row or column may have beyond its size."""
 MAX_TILES = 40
 """Tiles of a whole workbook; 40 of 300 by 200 mm have about 13,000 cells of ordinary size."""
-_SPECK_MM = 0.5
 _EDGE_MM = 0.05
 """What a cell's box lacks at its end, so that those of neighbours do not overlap by rounding."""
 _KINDS = ("cell", "sheet_object")
-_STYLE = "renderer"
 _PDF = "calc_pdf_Export"
-_MARGINS = ("LeftMargin", "RightMargin", "TopMargin", "BottomMargin")
-_OFF = (
-    "PrintGrid",
-    "PrintHeaders",
-    "PrintAnnotations",
-    "HeaderIsOn",
-    "FooterIsOn",
-)
 
 
 class SheetPrinter:
@@ -83,9 +62,9 @@ class SheetPrinter:
         self._pages: list[Image] = []
         self._path: Path | None = None
         self._nothing = 0
-        self._cells: dict[Item, _Cell] = {}
+        self._cells: dict[Item, AskedCell] = {}
         self._charts: dict[Item, ChartParts] = {}
-        self._removed: list[_Cell] = []
+        self._removed: list[AskedCell] = []
         self._last: list[Image] = []
         self._windows: dict[str, dict[str, Any]] = {}
 
@@ -97,7 +76,7 @@ class SheetPrinter:
         self._nothing = self._document.NumberFormats.addNew(_NOTHING, _LOCALE())
         items = [self._item_of(asked) for asked in self._asked]
         to_decide = [item for item in items if isinstance(item, Item)]
-        self._set_pages()
+        self._order = set_pages(self._document, self._tiles)
         self._document.enableAutomaticCalculation(False)
         self._pages = self._last = self._print() if self._tiles else []
         drawn = self._drawn(to_decide)
@@ -119,12 +98,8 @@ class SheetPrinter:
     def _print_without(self) -> list[Image]:
         """Print again, and look at the letters of the cells that were removed since the last time."""
         after = self._print()
-        for cell in self._removed:
-            cell.is_whole = all(
-                is_letter_seen(self._last[cell.page], after[cell.page], letter)
-                for letter in cell.letters
-                if not letter.text.isspace()
-            )
+        if self._path is not None:
+            check_letters(self._removed, self._last, after, self._path)
         self._removed, self._last = [], after
         return after
 
@@ -138,7 +113,7 @@ class SheetPrinter:
             sheet = self._document.Sheets.getByIndex(number)
             if sheet.IsVisible:
                 self._cover(sheet)
-        self._set_pages()
+        self._order = set_pages(self._document, self._tiles)
         self._pages = self._print() if self._tiles else []
 
     def _cover(self, sheet: Any) -> None:  # noqa: ANN401 - UNO has no types
@@ -184,7 +159,7 @@ class SheetPrinter:
         box = self._box(tile, cursor.Position, cursor.Size)
         is_text = cell.Type.value == "TEXT"
         spill = self._spill(tile, sheet, area) if is_text else ()
-        known = _Cell(box.page, cell.String if is_text else None)
+        known = AskedCell(box.page, cell.String if is_text else None)
         size = len("".join(cell.String.split()))
         item = Item((box, *spill), size, partial(self._blank, cell, known))
         self._cells[item] = known
@@ -210,7 +185,7 @@ class SheetPrinter:
                 boxes.append(self._box(tile, beside.Position, beside.Size))
         return tuple(boxes)
 
-    def _blank(self, cell: Any, known: _Cell) -> None:  # noqa: ANN401 - UNO has no types
+    def _blank(self, cell: Any, known: AskedCell) -> None:  # noqa: ANN401 - UNO has no types
         """Let a cell show nothing, without a change of its result, on which others may depend."""
         self._removed.append(known)
         if cell.Type.value == "TEXT" or cell.getError():
@@ -254,13 +229,13 @@ class SheetPrinter:
                 and tile.first_row <= row <= tile.last_row
             ):
                 return tile
-        columns = cut(lambda at: sheet.getCellByPosition(at, 0).Position.X, column, _WIDTH_MM)
-        rows = cut(lambda at: sheet.getCellByPosition(0, at).Position.Y, row, _HEIGHT_MM)
+        columns = cut(lambda at: sheet.getCellByPosition(at, 0).Position.X, column, WIDTH_MM)
+        rows = cut(lambda at: sheet.getCellByPosition(0, at).Position.Y, row, HEIGHT_MM)
         first = sheet.getCellByPosition(columns[0], rows[0])
         last = sheet.getCellByPosition(columns[1], rows[1])
         width = last.Position.X + last.Size.Width - first.Position.X
         height = last.Position.Y + last.Size.Height - first.Position.Y
-        if width > (_WIDTH_MM + _SLACK_MM) * 100 or height > (_HEIGHT_MM + _SLACK_MM) * 100:
+        if width > (WIDTH_MM + SLACK_MM) * 100 or height > (HEIGHT_MM + SLACK_MM) * 100:
             raise DocumentError("A row or column with asked cells is too large.")
         tile = Tile(
             sheet.Name,
@@ -274,50 +249,6 @@ class SheetPrinter:
         self._tiles.append(tile)
         return tile
 
-    def _set_pages(self) -> None:
-        """Give each tile a page, and nothing else."""
-        styles = self._document.StyleFamilies.getByName("PageStyles")
-        styles.insertByName(_STYLE, self._document.createInstance("com.sun.star.style.PageStyle"))
-        style = styles.getByName(_STYLE)
-        for name in _MARGINS:
-            style.setPropertyValue(name, 0)
-        for name, value in {**print_settings(self._document), "PrintDownFirst": True}.items():
-            style.setPropertyValue(name, value)
-        for name in _OFF:
-            style.setPropertyValue(name, False)
-        style.IsLandscape = True
-        style.Width = round((_WIDTH_MM + _SLACK_MM) * 100) + 100
-        style.Height = round((_HEIGHT_MM + _SLACK_MM) * 100) + 100
-        style.PageScale = 100
-        order = []
-        for number in range(self._document.Sheets.Count):
-            sheet = self._document.Sheets.getByIndex(number)
-            own = [tile for tile in self._tiles if tile.sheet == sheet.Name]
-            order += own
-            sheet.PageStyle = _STYLE
-            sheet.removeAllManualPageBreaks()
-            sheet.setPrintTitleColumns(False)
-            sheet.setPrintTitleRows(False)
-            sheet.setPrintAreas(tuple(range_of(sheet, tile) for tile in own))
-            for tile in own:
-                keep_heights(sheet, tile)
-                self._anchor(sheet, tile)
-            if not own:
-                sheet.IsVisible = False
-        self._order = {tile: page for page, tile in enumerate(order)}
-
-    def _anchor(self, sheet: Any, tile: Tile) -> None:  # noqa: ANN401 - UNO has no types
-        """Draw a speck on a tile, because empty pages are not printed."""
-        shape = self._document.createInstance("com.sun.star.drawing.RectangleShape")
-        sheet.DrawPage.add(shape)
-        shape.Position = uno.createUnoStruct(
-            "com.sun.star.awt.Point",
-            round((tile.left_mm + _SPECK_MM) * 100),
-            round((tile.top_mm + _SPECK_MM) * 100),
-        )
-        size = round(_SPECK_MM * 100)
-        shape.Size = uno.createUnoStruct("com.sun.star.awt.Size", size, size)
-
     def _print(self) -> list[Image]:
         self._path = self._office.export(self._document, _PDF)
         printed = render_pages(self._path)
@@ -329,44 +260,18 @@ class SheetPrinter:
             return []
         orders = {number: self._order[tile] for number, tile in enumerate(self._tiles)}
         boxes = [[replace(box, page=orders[box.page]) for box in item.boxes] for item in items]
-        rows = []
-        for item, (own, *others) in zip(items, read_characters(self._path, boxes), strict=True):
+        found = read_characters(self._path, boxes)
+        for item, places, letters in zip(items, boxes, found, strict=True):
             if item in self._cells:
-                self._cells[item].letters = [letter for part in (own, *others) for letter in part]
-            page, color = self._pages[item.boxes[0].page], item.boxes[0]
-            rows.append(
-                {
-                    "drawn": text_of(own),
-                    "drawn_runs": runs_of(own),
-                    "background": background_of(page, color),
-                }
-            )
-        return rows
-
-
-@dataclass
-class _Cell:
-    """What is known of an asked cell.
-
-    Attributes:
-        page: number of its tile.
-        text: its displayed text; None if it is a number, whose text evaluators compare.
-        letters: letters that are drawn in its place.
-        is_whole: whether all of them are seen.
-    """
-
-    page: int
-    text: str | None
-    letters: list[Character] = field(default_factory=list)
-    is_whole: bool = True
-
-    def reason_unseen(self) -> str:
-        """Return why it is not seen, though its removal changes the picture; empty if it is."""
-        if not self.is_whole:
-            return "a part of it is not drawn, or hardly differs from its background"
-        if self.text is not None and not is_part_of(text_of(self.letters), self.text):
-            return "another text is drawn in its place"
-        return ""
+                self._cells[item].note(places, letters)
+        return [
+            {
+                "drawn": text_of(letters[0]),
+                "drawn_runs": runs_of(letters[0]),
+                "background": background_of(self._pages[item.boxes[0].page], item.boxes[0]),
+            }
+            for item, letters in zip(items, found, strict=True)
+        ]
 
 
 _OUTSIDE = "the frozen panes keep it out of the window"
