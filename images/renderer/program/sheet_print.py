@@ -24,6 +24,7 @@ from images.renderer.program.sheet_tiles import (
     Tile,
     cell_at,
     cut,
+    end_of,
     extent_of,
     fit_rows,
 )
@@ -203,7 +204,7 @@ class SheetPrinter:
         column, row = cell_at(sheet, shape.Position)
         if not is_open(self._windows[sheet.Name], row, column):
             return undecided(_OUTSIDE)
-        tile = self._tile_of(sheet, column, row)
+        tile = self._whole_tile(sheet, (column, row), cell_at(sheet, end_of(shape)))
         left, top = place["left_mm"] - tile.left_mm, place["top_mm"] - tile.top_mm
         page = self._page_of(tile)
         box = Box(page, left, top, left + place["width_mm"], top + place["height_mm"])
@@ -229,23 +230,31 @@ class SheetPrinter:
                 and tile.first_row <= row <= tile.last_row
             ):
                 return tile
-        columns = cut(lambda at: sheet.getCellByPosition(at, 0).Position.X, column, WIDTH_MM)
-        rows = cut(lambda at: sheet.getCellByPosition(0, at).Position.Y, row, HEIGHT_MM)
-        first = sheet.getCellByPosition(columns[0], rows[0])
-        last = sheet.getCellByPosition(columns[1], rows[1])
+        return self._add_tile(sheet, *_raster(sheet, column, row))
+
+    def _whole_tile(self, sheet: Any, first: tuple[int, int], last: tuple[int, int]) -> Tile:  # noqa: ANN401
+        """Return a tile with an object as a whole, or one with its start if it is too large.
+
+        Args:
+            sheet: the sheet.
+            first: column and row in which the object begins.
+            last: those in which it ends.
+        """
+        ends = _raster(sheet, *first)[1]
+        if last[0] <= ends[0] and last[1] <= ends[1]:
+            return self._tile_of(sheet, *first)
+        try:
+            return self._add_tile(sheet, first, last)
+        except DocumentError:
+            return self._tile_of(sheet, *first)
+
+    def _add_tile(self, sheet: Any, start: tuple[int, int], end: tuple[int, int]) -> Tile:  # noqa: ANN401
+        first, last = sheet.getCellByPosition(*start), sheet.getCellByPosition(*end)
         width = last.Position.X + last.Size.Width - first.Position.X
         height = last.Position.Y + last.Size.Height - first.Position.Y
         if width > (WIDTH_MM + SLACK_MM) * 100 or height > (HEIGHT_MM + SLACK_MM) * 100:
             raise DocumentError("A row or column with asked cells is too large.")
-        tile = Tile(
-            sheet.Name,
-            columns[0],
-            rows[0],
-            columns[1],
-            rows[1],
-            first.Position.X / 100,
-            first.Position.Y / 100,
-        )
+        tile = Tile(sheet.Name, *start, *end, first.Position.X / 100, first.Position.Y / 100)
         self._tiles.append(tile)
         return tile
 
@@ -272,6 +281,13 @@ class SheetPrinter:
             }
             for item, letters in zip(items, found, strict=True)
         ]
+
+
+def _raster(sheet: Any, column: int, row: int) -> tuple[tuple[int, int], tuple[int, int]]:  # noqa: ANN401
+    """Return column and row of the first and the last cell of the tile that a cell belongs to."""
+    columns = cut(lambda at: sheet.getCellByPosition(at, 0).Position.X, column, WIDTH_MM)
+    rows = cut(lambda at: sheet.getCellByPosition(0, at).Position.Y, row, HEIGHT_MM)
+    return (columns[0], rows[0]), (columns[1], rows[1])
 
 
 _OUTSIDE = "the frozen panes keep it out of the window"
