@@ -39,7 +39,7 @@ class ViewCache:
             document: the file.
             request: what is asked.
         """
-        asked = request.model_dump(mode="json")
+        asked = request.asked()
         return digest_json([VERSION, reading.VERSION, renderer, digest_bytes(document), asked])
 
     def get(self, key: str) -> list[bytes] | None:

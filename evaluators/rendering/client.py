@@ -74,8 +74,7 @@ class DocumentViews:
         parts = self._cache.get(key)
         if parts is None:
             with self._pool.renderer() as renderer:
-                asked = request.model_dump(mode="json")
-                view, *pages = renderer.view(document, asked, self._timeout_s)
+                view, *pages = renderer.view(document, request.asked(), self._timeout_s)
                 self.memory_peak_mib = renderer.memory_peak_mib
             parts = [read_again(view), *pages]
             viewed = _parse(parts)

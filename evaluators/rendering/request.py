@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 MAX_ITEMS = 100
 MAX_PERTURBATIONS = 20
@@ -140,9 +140,15 @@ class ViewRequest(_Model):
         shown: items to decide.
         perturbations: changes of inputs; only for workbooks.
         pages: whether pictures of the pages are wanted.
+        place: path of the file on its machine, for workbooks that ask for it.
     """
 
     suffix: Suffix
     shown: tuple[Item, ...] = Field((), max_length=MAX_ITEMS)
     perturbations: tuple[Perturbation, ...] = Field((), max_length=MAX_PERTURBATIONS)
     pages: bool = False
+    place: _Name = ""
+
+    def asked(self) -> dict[str, JsonValue]:
+        """Return the request as JSON data, without a place if it has none."""
+        return self.model_dump(mode="json", exclude=None if self.place else {"place"})

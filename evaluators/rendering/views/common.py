@@ -63,6 +63,24 @@ class Reading(Placed):
     is_struck: bool
 
 
+class DrawnRun(ViewModel):
+    """A part of a cell's text as it is drawn, also by a conditional format.
+
+    Attributes:
+        text: its letters without spaces.
+        is_bold: whether its font is bold.
+        is_italic: whether it is italic or oblique.
+        size_pt: its size in points.
+        color: ``#rrggbb``.
+    """
+
+    text: str
+    is_bold: bool
+    is_italic: bool
+    size_pt: float
+    color: str
+
+
 class Shown(ViewModel):
     """Whether an asked item is seen, in the order of the request.
 
@@ -76,6 +94,9 @@ class Shown(ViewModel):
         contrast: largest change of a colour channel, 0 to 255.
         page: number of its page in the pictures, from 0; None if it is on none.
         drawn: text that is drawn in its place, as far as it is known.
+        drawn_runs: of cells, the parts of that text with their formatting as drawn.
+        series_are_shown: of charts, whether each series is seen in the plot.
+        is_title_shown: of charts, whether the title is seen; None if there is none.
         background: of cells, the colour ``#rrggbb`` of most of their area, by whatever it is drawn.
         places: where it is, as far as that is known: of a text, each line of each occurrence.
         paragraphs: in text documents, numbers of the view's paragraphs in which the asked text is
@@ -93,6 +114,9 @@ class Shown(ViewModel):
     contrast: int
     page: int | None
     drawn: str
+    drawn_runs: tuple[DrawnRun, ...] = ()
+    series_are_shown: tuple[bool, ...] = ()
+    is_title_shown: bool | None = None
     background: str | None = None
     places: tuple[Place, ...] = ()
     paragraphs: tuple[int, ...] = ()

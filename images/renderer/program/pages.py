@@ -60,6 +60,15 @@ class Box:
             and other.top < self.bottom
         )
 
+    def within(self, other: Box) -> Box | None:
+        """Return the part that two boxes have in common; None if there is none."""
+        if not self.overlaps(other):
+            return None
+        left, top = max(self.left, other.left), max(self.top, other.top)
+        return Box(
+            self.page, left, top, min(self.right, other.right), min(self.bottom, other.bottom)
+        )
+
 
 @dataclass(frozen=True)
 class Change:
