@@ -43,6 +43,11 @@ def has_marks(lines: Iterable[Reading], look: str) -> bool:
     return True
 
 
+def has_label(lines: Iterable[Reading]) -> bool:
+    """Return whether a number or bullet is drawn before one of the lines; so if they were not measured."""
+    return any([line.has_label for line in lines] or [True])
+
+
 def _channels(color: str) -> list[int]:
     return list(bytes.fromhex(color.removeprefix("#")))
 

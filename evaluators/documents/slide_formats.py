@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from evaluators.decorators import MachinePath, evaluator
-from evaluators.documents.drawn import has_color, has_marks
+from evaluators.documents.drawn import has_color, has_label, has_marks
 from evaluators.documents.slide_texts import every_run, passages
 
 if TYPE_CHECKING:
@@ -186,7 +186,9 @@ def slide_text_listed(
     wanted = "" if kind == "none" else kind
     found = passages(view, path, slide, text)
     return bool(found) and all(
-        passage.paragraph.list == wanted and level in {None, passage.paragraph.level + 1}
+        passage.paragraph.list == wanted
+        and level in {None, passage.paragraph.level + 1}
+        and (kind == "none" or has_label(passage.drawn))
         for passage in found
     )
 

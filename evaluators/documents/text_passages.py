@@ -61,7 +61,7 @@ def every_paragraph(
     path: str,
     text: str,
     is_so: Callable[[Paragraph], bool],
-    is_drawn: Callable[[Reading], bool] = lambda _line: True,
+    is_drawn: Callable[[tuple[Reading, ...]], bool] = lambda _lines: True,
 ) -> bool:
     """Return whether the body has a paragraph with this text, and all of them are seen, are so and are drawn so."""
     document = _ask(view, path, text.strip())
@@ -71,7 +71,7 @@ def every_paragraph(
     return bool(numbers) and all(
         number in _seen(document)
         and is_so(document.paragraphs[number])
-        and all(map(is_drawn, _drawn(document, number)))
+        and is_drawn(_drawn(document, number))
         for number in numbers
     )
 

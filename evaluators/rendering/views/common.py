@@ -51,6 +51,7 @@ class Reading(Placed):
         background: ``#rrggbb`` behind them.
         is_underlined: whether something is drawn under most of it.
         is_struck: whether a line is drawn through it.
+        has_label: whether something is drawn up to 25 mm before it, such as its number or bullet.
     """
 
     page: int
@@ -61,6 +62,7 @@ class Reading(Placed):
     background: str | None
     is_underlined: bool
     is_struck: bool
+    has_label: bool
 
 
 class DrawnRun(ViewModel):

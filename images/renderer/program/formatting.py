@@ -114,14 +114,19 @@ def read_paragraph(
 def _run(run: Any, text: str, extra: tuple[str, ...]) -> dict[str, Any]:  # noqa: ANN401
     further = dict(zip(extra, run.getPropertyValues(extra), strict=True)) if extra else {}
     escapement = further.get("CharEscapement", 0)
+    position = "super" if escapement >= _RAISED else "sub" if escapement <= _LOWERED else ""
     look = character_format(run, text)
+    # The height of raised letters also applies to those that are hardly raised.
+    height = further.get("CharEscapementHeight", 100)
+    if not position and 0 < height < 100:  # noqa: PLR2004 - percent
+        look["size_pt"] = round(look["size_pt"] * height / 100, 2)
     return {
         **look,
         "text": text,
         "highlight": color(further.get("CharHighlight", _AUTOMATIC))
         or color(further.get("CharBackColor", _AUTOMATIC)),
         "spacing_pt": round(further.get("CharKerning", 0) / 100 / 25.4 * 72, 2),
-        "position": "super" if escapement >= _RAISED else "sub" if escapement <= _LOWERED else "",
+        "position": position,
         # The automatic colour has no transparency, but LibreOffice says 100.
         "transparency_percent": further.get("CharTransparence", 0) if look["color"] else 0,
         "link": further.get("HyperLinkURL", ""),

@@ -146,5 +146,6 @@ def _reading(row: dict[str, Any], pages: _Pages) -> dict[str, Any]:
         "width_mm": round(line.box.right - line.box.left, 2),
         "height_mm": round(line.box.bottom - line.box.top, 2),
         "text": line.text,
+        "has_label": row.get("has_label", False),
         "picture": pages.picture(line),
     }

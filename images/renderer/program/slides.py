@@ -39,7 +39,7 @@ _NO_NUMBER = 5
 _CHARACTER = 6
 _BULLETS = frozenset({_CHARACTER, 8})
 """A character or a picture. Source: com.sun.star.style.NumberingType."""
-_RUN = ("CharBackColor", "CharEscapement", "CharKerning")
+_RUN = ("CharBackColor", "CharEscapement", "CharEscapementHeight", "CharKerning")
 
 
 def view_slides(office: Office, data: bytes, request: dict[str, Any]) -> Reply:

@@ -16,6 +16,7 @@ _PICTURE_SHAPE = "com.sun.star.drawing.GraphicObjectShape"
 _RUN = (
     "CharBackColor",
     "CharEscapement",
+    "CharEscapementHeight",
     "CharHighlight",
     "CharKerning",
     "CharTransparence",

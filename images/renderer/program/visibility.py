@@ -40,6 +40,10 @@ MIN_INK = 20
 """Mean level of ink in the box of a letter of which the ink is unknown."""
 MIN_LETTER_MM = 0.55
 """Least height of a letter or digit: that of the small letters of a 4 pt font."""
+LABEL_MM = 25.0
+"""How far before a line its number or bullet may be."""
+LABEL_GAP_MM = 0.2
+"""How far it is at least from the line, whose box has a margin."""
 CLEAN = 24
 """Levels by which what is around a text may differ, once the text is removed."""
 MIN_OBJECT_PX = 12
@@ -263,6 +267,7 @@ def _lines(
         {
             "line": line,
             "is_partial": line.occurrence in partial,
+            "has_label": not _is_clean(before[line.box.page], _before(line.box), CONTRAST),
             "is_clean": not line.has_symbols and _is_clean(after[line.box.page], line.box),
         }
         for line in item.lines
@@ -274,10 +279,18 @@ def _is_drawn(letter: Box, levels: Image, ink: Image | None) -> bool:
     return mean_in(levels, letter) * 255 >= MIN_LETTER * (covered or MIN_INK)
 
 
-def _is_clean(after: Image, box: Box) -> bool:
-    """Return whether the place of a removed text, and what touches it, has a single colour."""
-    around = after.crop(pixels_of(box))
-    return all(high - low <= CLEAN for low, high in ImageStat.Stat(around).extrema)
+def _before(box: Box) -> Box:
+    """Return the place of what may stand before a line, such as its number."""
+    right = box.left + LABEL_GAP_MM
+    return Box(box.page, max(box.left - LABEL_MM, 0), box.top, right, box.bottom)
+
+
+def _is_clean(page: Image, box: Box, least: int = CLEAN) -> bool:
+    """Return whether a place, such as that of a removed text and what touches it, has a single colour."""
+    around = page.crop(pixels_of(box))
+    return 0 in around.size or all(
+        high - low <= least for low, high in ImageStat.Stat(around).extrema
+    )
 
 
 def _row(change: Change, box: Box | None, reason: str, drawn: str = "") -> dict[str, Any]:

@@ -41,7 +41,14 @@ def row(*lines: tuple[str, dict[str, Any] | None]) -> dict[str, Any]:
         for number in range(len(lines))
     ]
     readings = [
-        {**place, "occurrence": number, "paragraph": number, "text": text, "picture": drawn}
+        {
+            **place,
+            "occurrence": number,
+            "paragraph": number,
+            "text": text,
+            "has_label": False,
+            "picture": drawn,
+        }
         for number, (place, (text, drawn)) in enumerate(zip(places, lines, strict=True))
     ]
     return {
