@@ -43,7 +43,7 @@ MIN_LETTER_MM = 0.55
 LABEL_MM = 25.0
 """How far before a line its number or bullet may be."""
 LABEL_GAP_MM = 0.2
-"""How far it is at least from the line, whose box has a margin."""
+"""How far it ends at least before the line."""
 CLEAN = 24
 """Levels by which what is around a text may differ, once the text is removed."""
 MIN_OBJECT_PX = 12
@@ -281,7 +281,7 @@ def _is_drawn(letter: Box, levels: Image, ink: Image | None) -> bool:
 
 def _before(box: Box) -> Box:
     """Return the place of what may stand before a line, such as its number."""
-    right = box.left + LABEL_GAP_MM
+    right = box.left - LABEL_GAP_MM
     return Box(box.page, max(box.left - LABEL_MM, 0), box.top, right, box.bottom)
 
 
