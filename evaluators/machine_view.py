@@ -115,7 +115,7 @@ class MachineView:
             LinkError: the machine does not respond.
             EvaluationError: the path is relative, or no time is left.
         """
-        full = f"{self._home}/{path[2:]}" if path.startswith("~/") else path
+        full = self._full(path)
         if not full.startswith("/"):
             raise EvaluationError(f"{path!r} is not an absolute path and does not start with ~/.")
         if full not in self._files:
@@ -194,8 +194,14 @@ class MachineView:
             return None
         self.left_s(path)
         views = self._views or shared_views()
+        request = ViewRequest.model_validate({**asked, "suffix": suffix})
         try:
-            return views.view(document, ViewRequest.model_validate({**asked, "suffix": suffix}))
+            viewed = views.view(document, request)
+            is_asked = isinstance(viewed.view, SheetsView) and viewed.view.is_place_asked
+            place = self._full(path)
+            if is_asked and place.startswith("/"):
+                return views.view(document, request.model_copy(update={"place": place}))
+            return viewed  # noqa: TRY300 - shorter
         except DocumentUnviewableError as exc:
             if is_saved_by_libreoffice(document):
                 raise EvaluationError(
@@ -218,6 +224,9 @@ class MachineView:
         """Capture the screen again."""
         self.left_s("the screen")
         return self._machine.screen.capture()
+
+    def _full(self, path: str) -> str:
+        return f"{self._home}/{path[2:]}" if path.startswith("~/") else path
 
     def _view(
         self,

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from evaluators.decorators import MachinePath, evaluator
 from evaluators.rendering.request import CELL_PATTERN
-from evaluators.rendering.views.common import CharacterFormat
+from evaluators.rendering.views.common import CharacterFormat, DrawnRun
 from evaluators.rendering.views.sheets import CellRun
 from evaluators.sheets.places import RANGE_PATTERN, cells_in, name_of, shown_sheet
 from evaluators.sheets.seen import see_cell, see_cells
@@ -83,7 +83,7 @@ def cells_bold(view: MachineView, path: MachinePath, cells: list[Place], sheet: 
     """Return whether the given cells of a spreadsheet are bold, but not all other cells.
 
     A cell is bold if all its words are bold, by the format of the cell, its row, its column or the
-    words. Conditional formats do not count. Each cell must be seen.
+    words, and is drawn so: a conditional format can only undo it. Each cell must be seen.
 
     Args:
         view: the machine.
@@ -138,7 +138,8 @@ def cells_look(
 ) -> bool:
     """Return whether all cells with content in a range are seen and have the given formatting.
 
-    All words of a cell must have the formatting of characters. Conditional formats do not count.
+    All words of a cell must have the formatting of characters, and be drawn so: a conditional format can
+    only undo it.
 
     Args:
         view: the machine.
@@ -191,12 +192,17 @@ def cells_sorted(
     column = [found[name] for name in names if name in found]
     if len({cell.column for cell in column}) != 1 or len(column) != len(names):
         return False
-    is_hidden = any(cell.row in tab.hidden_rows for cell in column)
+    is_hidden = any(
+        cell.type == "stale" or not tab.is_open(cell.row, cell.column) for cell in column
+    )
     keys = [_sort_key(cell.value) for cell in column]
     return not is_hidden and keys == sorted(keys, reverse=order == "descending")
 
 
 _MAX_CELLS = 2000
+_SIZE_RATIO = 0.05
+_COLOR_STEP = 2
+"""How far the print of a size and a colour may be from them."""
 
 
 def _sort_key(value: float | str | None) -> tuple[bool, float, str]:
@@ -211,6 +217,7 @@ def _look_so(seen: dict[str, SeenCell], cells: list[str], wanted: CellLook) -> b
         name in seen
         and seen[name].shown.is_shown
         and all(_has_look(look, wanted) for look in (seen[name].look, *seen[name].cell.runs))
+        and all(_is_drawn_so(run, wanted) for run in seen[name].shown.drawn_runs)
         for name in cells
     )
 
@@ -223,6 +230,17 @@ def _has_look(look: CharacterFormat, wanted: CellLook) -> bool:
         for name, value in wanted.model_dump(exclude_none=True).items()
         if is_part == (name in CharacterFormat.model_fields)
     )
+
+
+def _is_drawn_so(run: DrawnRun, wanted: CellLook) -> bool:
+    """Return whether a part is drawn in the wanted font, which a conditional format may have changed."""
+    is_sized = wanted.size_pt is None or abs(run.size_pt / wanted.size_pt - 1) <= _SIZE_RATIO
+    is_colored = wanted.color is None or all(
+        abs(int(run.color[at : at + 2], 16) - int(wanted.color[at : at + 2], 16)) <= _COLOR_STEP
+        for at in (1, 3, 5)
+    )
+    is_plain = wanted.is_bold in {None, run.is_bold} and wanted.is_italic in {None, run.is_italic}
+    return is_sized and is_colored and is_plain
 
 
 def _squeezed(text: str) -> str:

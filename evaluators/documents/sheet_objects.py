@@ -40,7 +40,8 @@ def sheet_has_chart(
 ) -> bool:
     """Return whether a sheet has a chart of the given kind with exactly the given ranges.
 
-    The chart must be seen: not hidden, covered or tiny; and each series must have a value.
+    The chart must be seen: not hidden, covered or tiny; each series must have a value and be seen in the
+    plot, and the title, if it is given, must be seen.
 
     Args:
         view: the machine.
@@ -68,7 +69,12 @@ def sheet_has_chart(
     ]
     items = tuple(SheetObjectItem(sheet=sheet, name=name) for name in names)
     book = view.workbook(path, shown=items) if items else None
-    return book is not None and any(shown.is_shown for shown in book.shown)
+    return book is not None and any(
+        shown.is_shown
+        and all(shown.series_are_shown)
+        and (not title or shown.is_title_shown is not False)
+        for shown in book.shown
+    )
 
 
 @evaluator(on="documents")

@@ -51,8 +51,8 @@ def sheet_size_equals(
         return False
     last_row = max(cell.row for cell in tab.cells)
     last_column = max(cell.column for cell in tab.cells)
-    is_hidden = last_row in tab.hidden_rows or last_column in tab.hidden_columns
-    return not is_hidden and (last_row + 1, last_column + 1) == (rows, columns)
+    is_open = tab.is_open(last_row, last_column)
+    return is_open and (last_row + 1, last_column + 1) == (rows, columns)
 
 
 @evaluator(on="documents")
@@ -61,8 +61,8 @@ def panes_frozen(
 ) -> bool:
     """Return whether exactly the given numbers of rows and columns of a sheet are frozen.
 
-    A movable split is not frozen, and rows and columns count only if they are seen: neither hidden
-    ones, nor those that were scrolled away before. Proves the state, not who caused it.
+    A movable split is not frozen, hidden rows and columns do not count, and none may have been scrolled
+    away before. Proves the state, not who caused it.
 
     Args:
         view: the machine.
@@ -75,7 +75,7 @@ def panes_frozen(
         ``{on: desktop, check: panes_frozen, with: {path: ~/a.ods, rows: 1, columns: 0}}``
     """
     tab = shown_sheet(view, path, sheet)
-    if tab is None:
+    if tab is None or tab.scrolled_rows or tab.scrolled_columns:
         return False
     hidden_rows = sum(row < tab.frozen_rows for row in tab.hidden_rows)
     hidden_columns = sum(column < tab.frozen_columns for column in tab.hidden_columns)

@@ -33,6 +33,8 @@ MEMORY_MIB = 1024
 MAX_PROCESSES = 256
 FILES_MIB = 512
 _ENGINE_TIMEOUT_S = 60.0
+_WRITABLE = ("/tmp", "/home")  # noqa: S108 - the container's
+"""Its folders in memory: of LibreOffice, and of documents that ask where they are."""
 LEFT_S = 300.0
 """Age at which a container that does not run is a leftover."""
 _STREAMS = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
@@ -112,7 +114,7 @@ def _create(client: DockerClient, image: str, state_dir: Path) -> Container:
         cap_drop=["ALL"],
         security_opt=["no-new-privileges:true"],
         read_only=True,
-        tmpfs={"/tmp": f"mode=1777,size={FILES_MIB}m,nosuid,nodev"},  # noqa: S108 - the container's
+        tmpfs=dict.fromkeys(_WRITABLE, f"mode=1777,size={FILES_MIB}m,nosuid,nodev"),
         mem_limit=f"{MEMORY_MIB}m",
         memswap_limit=f"{MEMORY_MIB}m",
         pids_limit=MAX_PROCESSES,

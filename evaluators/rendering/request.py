@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 MAX_ITEMS = 100
 MAX_PERTURBATIONS = 20
@@ -86,8 +86,20 @@ class ObjectItem(_Model):
     page: int = Field(0, ge=0)
 
 
+class NotesItem(_Model):
+    """The notes of a slide, to decide whether all their lines are seen on the notes' page.
+
+    Attributes:
+        page: number of the slide, from 0.
+    """
+
+    kind: Literal["notes"] = "notes"
+    page: int = Field(ge=0)
+
+
 Item = Annotated[
-    CellItem | SheetObjectItem | TextItem | PartItem | ObjectItem, Field(discriminator="kind")
+    CellItem | SheetObjectItem | TextItem | PartItem | ObjectItem | NotesItem,
+    Field(discriminator="kind"),
 ]
 
 
@@ -128,9 +140,15 @@ class ViewRequest(_Model):
         shown: items to decide.
         perturbations: changes of inputs; only for workbooks.
         pages: whether pictures of the pages are wanted.
+        place: path of the file on its machine, for workbooks that ask for it.
     """
 
     suffix: Suffix
     shown: tuple[Item, ...] = Field((), max_length=MAX_ITEMS)
     perturbations: tuple[Perturbation, ...] = Field((), max_length=MAX_PERTURBATIONS)
     pages: bool = False
+    place: _Name = ""
+
+    def asked(self) -> dict[str, JsonValue]:
+        """Return the request as JSON data, without a place if it has none."""
+        return self.model_dump(mode="json", exclude=None if self.place else {"place"})

@@ -34,8 +34,7 @@ def shown_cell(view: MachineView, path: str, sheet: str, name: str) -> tuple[She
     cell = tab.cell(name) if tab is not None else None
     if tab is None or cell is None:
         return None
-    is_hidden = cell.row in tab.hidden_rows or cell.column in tab.hidden_columns
-    return None if is_hidden else (tab, cell)
+    return (tab, cell) if tab.is_open(cell.row, cell.column) else None
 
 
 def spot_of(name: str) -> tuple[int, int]:
@@ -89,11 +88,8 @@ def cells_in(area: str) -> list[str]:
 
 
 def is_hidden(tab: Sheet, area: str) -> bool:
-    """Return whether a row or column of a range is hidden."""
-    return any(
-        row in tab.hidden_rows or column in tab.hidden_columns
-        for row, column in map(spot_of, cells_in(area))
-    )
+    """Return whether a row or column of a range is hidden, or kept off the window."""
+    return any(not tab.is_open(*spot_of(name)) for name in cells_in(area))
 
 
 def ordered(area: str) -> str:

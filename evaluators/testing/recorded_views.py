@@ -50,7 +50,7 @@ class RecordedViews:
             DocumentUnviewableError: the renderer refused the document when it was recorded.
             ViewNotRecordedError: it is not recorded, and there is no renderer.
         """
-        key = digest_json([VERSION, digest_bytes(document), request.model_dump(mode="json")])
+        key = digest_json([VERSION, digest_bytes(document), request.asked()])
         path = self._folder / f"{key[:32]}.gz"
         self.used.add(path.name)
         if path.exists():

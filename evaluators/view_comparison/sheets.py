@@ -50,7 +50,11 @@ def shown_sheets(view: SheetsView) -> list[Sheet]:
 
 def open_texts(sheet: Sheet) -> dict[str, str]:
     """Return the displayed texts by cell, except in hidden rows and columns."""
-    return {name: cell.text for name, cell in _cells(sheet).items() if _is_open(sheet, cell)}
+    return {
+        name: cell.text
+        for name, cell in _cells(sheet).items()
+        if sheet.is_open(cell.row, cell.column)
+    }
 
 
 def compare_values(
@@ -135,10 +139,6 @@ def _compare_chart(
             other.values,
             lambda place, left, right: compare_numbers(place, left, right, tolerances.number),
         )
-
-
-def _is_open(sheet: Sheet, cell: Cell) -> bool:
-    return cell.row not in sheet.hidden_rows and cell.column not in sheet.hidden_columns
 
 
 def _cells(sheet: Sheet) -> dict[str, Cell]:

@@ -39,6 +39,50 @@ class Place(Placed):
     is_seen: bool
 
 
+class Reading(Placed):
+    """A line of an asked text as it is drawn, and as text recognition reads it.
+
+    Attributes:
+        page: number of the page in the pictures, from 0.
+        paragraph: in text documents, the number of its paragraph; None elsewhere.
+        text: what should be there; spaces may be missing.
+        read: what was read; None if it was not, such as in other scripts than the Latin one.
+        color: ``#rrggbb`` of most of its letters.
+        background: ``#rrggbb`` behind them.
+        is_underlined: whether something is drawn under most of it.
+        is_struck: whether a line is drawn through it.
+        has_label: whether something is drawn up to 25 mm before it, such as its number or bullet.
+    """
+
+    page: int
+    paragraph: int | None
+    text: str
+    read: str | None
+    color: str | None
+    background: str | None
+    is_underlined: bool
+    is_struck: bool
+    has_label: bool
+
+
+class DrawnRun(ViewModel):
+    """A part of a cell's text as it is drawn, also by a conditional format.
+
+    Attributes:
+        text: its letters without spaces.
+        is_bold: whether its font is bold.
+        is_italic: whether it is italic or oblique.
+        size_pt: its size in points.
+        color: ``#rrggbb``.
+    """
+
+    text: str
+    is_bold: bool
+    is_italic: bool
+    size_pt: float
+    color: str
+
+
 class Shown(ViewModel):
     """Whether an asked item is seen, in the order of the request.
 
@@ -52,10 +96,15 @@ class Shown(ViewModel):
         contrast: largest change of a colour channel, 0 to 255.
         page: number of its page in the pictures, from 0; None if it is on none.
         drawn: text that is drawn in its place, as far as it is known.
+        drawn_runs: of cells, the parts of that text with their formatting as drawn.
+        series_are_shown: of charts, whether each series is seen in the plot.
+        is_title_shown: of charts, whether the title is seen; None if there is none.
         background: of cells, the colour ``#rrggbb`` of most of their area, by whatever it is drawn.
         places: where it is, as far as that is known: of a text, each line of each occurrence.
         paragraphs: in text documents, numbers of the view's paragraphs in which the asked text is
             seen wherever it occurs; empty if it is in none, such as a text in a frame.
+        readings: of a text, lines that were read and measured in a large picture: the first ones, and
+            those that may show something else.
     """
 
     is_found: bool
@@ -67,9 +116,13 @@ class Shown(ViewModel):
     contrast: int
     page: int | None
     drawn: str
+    drawn_runs: tuple[DrawnRun, ...] = ()
+    series_are_shown: tuple[bool, ...] = ()
+    is_title_shown: bool | None = None
     background: str | None = None
     places: tuple[Place, ...] = ()
     paragraphs: tuple[int, ...] = ()
+    readings: tuple[Reading, ...] = ()
 
 
 class CharacterFormat(ViewModel):

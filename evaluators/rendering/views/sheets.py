@@ -1,4 +1,4 @@
-"""View of a workbook, recalculated by LibreOffice."""
+"""View of a workbook, as LibreOffice opens it."""
 
 from __future__ import annotations
 
@@ -61,10 +61,11 @@ class Cell(ViewModel):
         row: number of its row, from 0.
         column: number of its column, from 0.
         text: its text in its number format: 12 for 41.5 in the format ``"12"``.
-        value: its value or the result of its formula; None for errors.
+        value: its value or the result of its formula; None for errors and stale results.
         formula: its formula with ``=``, in LibreOffice's English names; empty if it has none.
         is_array: whether it is an array formula.
-        type: type of its value.
+        type: type of its value; ``stale`` if the text is a stored result that the formula does not
+            calculate, as the desktop shows it.
         format: number of its format in `Sheet.formats`.
         runs: parts of its displayed text, if the request has an item for the cell.
     """
@@ -75,7 +76,7 @@ class Cell(ViewModel):
     value: float | str | None
     formula: str
     is_array: bool
-    type: Literal["number", "boolean", "text", "error"]
+    type: Literal["number", "boolean", "text", "error", "stale"]
     format: int
     runs: tuple[CellRun, ...]
 
@@ -191,6 +192,11 @@ class Sheet(ViewModel):
         merged: ranges of merged cells.
         frozen_rows: number of rows that do not scroll.
         frozen_columns: number of columns that do not scroll.
+        scrolled_rows: number of rows above the frozen ones, which no scrolling shows.
+        scrolled_columns: number of columns before the frozen ones, which no scrolling shows.
+        rows_in_window: number of the row from which on no scrolling shows any, because the frozen rows
+            are higher than the screen; None if there is none.
+        columns_in_window: number of the column from which on no scrolling shows any.
         zoom_percent: zoom of its window.
         column_widths_mm: widths of the first 200 columns in use; hidden ones have one, too.
         validations: validity rules.
@@ -210,6 +216,10 @@ class Sheet(ViewModel):
     merged: tuple[str, ...]
     frozen_rows: int
     frozen_columns: int
+    scrolled_rows: int = 0
+    scrolled_columns: int = 0
+    rows_in_window: int | None = None
+    columns_in_window: int | None = None
     zoom_percent: int
     column_widths_mm: tuple[float, ...]
     validations: tuple[Validation, ...]
@@ -225,6 +235,18 @@ class Sheet(ViewModel):
             column = column * 26 + ord(letter) - ord("A") + 1
         spot = int(name.removeprefix(letters)) - 1, column - 1
         return next((cell for cell in self.cells if (cell.row, cell.column) == spot), None)
+
+    def is_open(self, row: int, column: int) -> bool:
+        """Return whether a cell is in no hidden row or column, nor kept off the window by frozen panes."""
+        rows, columns = self.rows_in_window, self.columns_in_window
+        return (
+            row not in self.hidden_rows
+            and column not in self.hidden_columns
+            and row >= self.scrolled_rows
+            and column >= self.scrolled_columns
+            and (rows is None or row < rows)
+            and (columns is None or column < columns)
+        )
 
 
 class Result(ViewModel):
@@ -250,6 +272,7 @@ class SheetsView(ViewModel):
         sheets: its sheets in the order of their tabs.
         active_sheet: name of the sheet that is shown when it is opened.
         null_date: date of the number 0, such as ``1899-12-30``.
+        is_place_asked: whether a formula asks where the file is, and was not told.
         perturbed: results of each perturbation of the request.
         shown: whether each item of the request is seen.
     """
@@ -259,6 +282,7 @@ class SheetsView(ViewModel):
     sheets: tuple[Sheet, ...]
     active_sheet: str
     null_date: str
+    is_place_asked: bool = False
     perturbed: tuple[tuple[Result, ...], ...]
     shown: tuple[Shown, ...]
 

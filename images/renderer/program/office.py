@@ -16,6 +16,7 @@ from images.renderer.program.errors import DocumentError
 _SOFFICE = "/usr/lib/libreoffice/program/soffice.bin"
 _PROFILE = Path("/opt/renderer/profile")
 _PIPE = "renderer"
+_HOMES = Path("/home")
 _START_TIMEOUT_S = 60.0
 _POLL_S = 0.02
 _NEVER_EXECUTE = 0
@@ -89,18 +90,20 @@ class Office:
                 self.export(document, filter_name)
                 document.close(True)
 
-    def open(self, data: bytes, suffix: str, name: str = "document") -> Any:  # noqa: ANN401
+    def open(self, data: bytes, suffix: str, place: str = "") -> Any:  # noqa: ANN401
         """Open a document, with macros and links off.
 
         Args:
             data: the file.
             suffix: its suffix, such as ``ods``; only letters and digits.
-            name: name of the file, without suffix.
+            place: absolute path of the file on the machine, if the document asks for it.
 
         Raises:
-            DocumentError: LibreOffice cannot open it.
+            DocumentError: LibreOffice cannot open it, or there can be no file in its place.
         """
-        document = self._load(self.write(f"{name}.{suffix}", data).as_uri())
+        path = _make_place(place) if place else self._folder / f"document.{suffix}"
+        path.write_bytes(data)
+        document = self._load(path.as_uri())
         if document is None:
             raise DocumentError("LibreOffice cannot open the file.")
         return document
@@ -138,6 +141,14 @@ class Office:
             0,
             properties(Hidden=True, MacroExecutionMode=_NEVER_EXECUTE, UpdateDocMode=_NO_UPDATE),
         )
+
+
+def _make_place(place: str) -> Path:
+    path = Path(place)
+    if _HOMES not in path.parents or ".." in path.parts:
+        raise DocumentError(f"It asks where it is, and is not in a folder of {_HOMES}.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
 
 
 def properties(**values: object) -> tuple[Any, ...]:

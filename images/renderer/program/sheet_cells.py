@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from images.renderer.program.errors import DocumentError
 from images.renderer.program.formatting import character_format, color, paragraphs_of
+from images.renderer.program.sheet_results import spots_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container
 
     from images.renderer.program.office import Office
 
@@ -31,14 +32,21 @@ _LOGICAL = 1024
 """Source: com.sun.star.util.NumberFormat."""
 
 
-def read_cells(office: Office, document: Any, number: int, asked: list[str]) -> dict[str, Any]:  # noqa: ANN401
+def read_cells(
+    office: Office,
+    document: Any,  # noqa: ANN401 - UNO has no types
+    number: int,
+    asked: list[str],
+    stale: Container[tuple[int, int]],
+) -> dict[str, Any]:
     """Return the filled cells of a sheet, its formats, hidden rows and columns, merged ranges.
 
     Args:
         office: the running LibreOffice.
-        document: the open workbook, calculated.
+        document: the open workbook.
         number: number of the sheet, from 0.
         asked: names of cells whose differently formatted parts are asked for.
+        stale: row and column of formulas whose shown result is not what they calculate.
 
     Raises:
         DocumentError: it has too many cells or formats.
@@ -51,9 +59,10 @@ def read_cells(office: Office, document: Any, number: int, asked: list[str]) -> 
         raise DocumentError(f"The sheet {sheet.Name!r} uses {rows} rows and {columns} columns.")
     formats, spots, merged, validations = _read_formats(document, used)
     texts = _displayed(office, document, number)
-    calculated = set(_addresses(used.queryFormulaCells(_VALUE | _STRING | _ERROR)))
-    errors = set(_addresses(used.queryFormulaCells(_ERROR)))
-    strings = set(_addresses(used.queryFormulaCells(_STRING)))
+    shows_formulas = document.CurrentController.ShowFormulas
+    calculated = set(spots_of(used.queryFormulaCells(_VALUE | _STRING | _ERROR)))
+    errors = set(spots_of(used.queryFormulaCells(_ERROR)))
+    strings = set(spots_of(used.queryFormulaCells(_STRING)))
     runs = _runs_of(sheet, asked)
     cells = []
     for row, (values, formulas) in enumerate(zip(used.DataArray, used.FormulaArray, strict=True)):
@@ -62,20 +71,23 @@ def read_cells(office: Office, document: Any, number: int, asked: list[str]) -> 
                 continue
             spot = (row, column)
             format_number = spots.get(spot, 0)
+            shown_formula = _formula_of(formula) if spot in calculated else ""
             cell = {
                 "row": row,
                 "column": column,
-                "text": _text_at(texts, row, column),
-                "formula": _formula_of(formula) if spot in calculated else "",
+                "text": (shows_formulas and shown_formula) or _text_at(texts, row, column),
+                "formula": shown_formula,
                 "is_array": spot in calculated and formula.startswith("{"),
                 "format": format_number,
-                "type": _type_of(
+                "type": "stale"
+                if spot in stale
+                else _type_of(
                     value,
                     is_error=spot in errors,
                     is_string=spot in strings or isinstance(value, str),
                     is_logical=formats[format_number]["is_logical"] if formats else False,
                 ),
-                "value": None if spot in errors else value,
+                "value": None if spot in errors or spot in stale else value,
                 "runs": runs.get(spot, []),
             }
             cells.append(cell)
@@ -155,13 +167,6 @@ def _text_at(texts: list[list[str]], row: int, column: int) -> str:
     return ""
 
 
-def _addresses(ranges: Any) -> Iterator[tuple[int, int]]:  # noqa: ANN401 - UNO has no types
-    for address in ranges.RangeAddresses:
-        for row in range(address.StartRow, address.EndRow + 1):
-            for column in range(address.StartColumn, address.EndColumn + 1):
-                yield row, column
-
-
 def _read_formats(
     document: Any,  # noqa: ANN401 - UNO has no types
     used: Any,  # noqa: ANN401 - UNO has no types
@@ -177,7 +182,7 @@ def _read_formats(
     for number in range(groups.Count):
         group = groups.getByIndex(number)
         formats.append(_format_of(document, group))
-        spots.update(dict.fromkeys(_addresses(group), number))
+        spots.update(dict.fromkeys(spots_of(group), number))
         merged += _merged(used, group)
         if group.Validation.Type.value != "ANY":
             validations.append(_validation_of(group))
@@ -214,7 +219,7 @@ def _merged(used: Any, group: Any) -> list[str]:  # noqa: ANN401 - UNO has no ty
         first = sheet.getCellByPosition(address.StartColumn, address.StartRow)
         if not first.IsMerged:
             continue
-        for row, column in _addresses(group):
+        for row, column in spots_of(group):
             cell = sheet.getCellByPosition(column, row)
             if cell.IsMerged:
                 cursor = sheet.createCursorByRange(cell)

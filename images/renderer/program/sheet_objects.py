@@ -13,14 +13,11 @@ _IllegalArgument = uno.getClass("com.sun.star.lang.IllegalArgumentException")
 
 def read_charts(sheet: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - UNO has no types
     """Return the charts of a sheet with their place, size and series."""
-    names = set(sheet.Charts.ElementNames)
-    charts = []
-    for number, shape in enumerate(shapes_of(sheet.DrawPage)):
-        name = getattr(shape, "PersistName", "")
-        if name in names:
-            embedded = sheet.Charts.getByName(name).EmbeddedObject
-            charts.append({"name": name, "number": number, **place_of(shape), **_chart(embedded)})
-    return charts
+    return [
+        {"name": shape.PersistName, "number": number, **place_of(shape), **_chart(embedded)}
+        for number, shape in enumerate(shapes_of(sheet.DrawPage))
+        if (embedded := find_chart(sheet, shape)) is not None
+    ]
 
 
 def shapes_of(page: Any) -> list[Any]:  # noqa: ANN401 - UNO has no types
@@ -38,23 +35,50 @@ def place_of(shape: Any) -> dict[str, float]:  # noqa: ANN401 - UNO has no types
     }
 
 
-def _chart(embedded: Any) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
+def find_chart(sheet: Any, shape: Any) -> Any | None:  # noqa: ANN401 - UNO has no types
+    """Return the chart that a shape of a sheet holds; None if it holds none."""
+    name = getattr(shape, "PersistName", "")
+    return sheet.Charts.getByName(name).EmbeddedObject if sheet.Charts.hasByName(name) else None
+
+
+def series_of(embedded: Any) -> list[Any]:  # noqa: ANN401 - UNO has no types
+    """Return the series of a chart, in the order of its view."""
+    return [series for kind in _types_of(embedded) for series in kind.getDataSeries()[:MAX_OBJECTS]]
+
+
+def axes_of(embedded: Any) -> list[Any]:  # noqa: ANN401 - UNO has no types
+    """Return the axes of a chart."""
+    return [
+        system.getAxisByDimension(dimension, number)
+        for system in _systems_of(embedded)
+        for dimension in range(system.getDimension())
+        for number in range(system.getMaximumAxisIndexByDimension(dimension) + 1)
+    ]
+
+
+def _types_of(embedded: Any) -> list[Any]:  # noqa: ANN401 - UNO has no types
+    return [kind for system in _systems_of(embedded) for kind in system.getChartTypes()]
+
+
+def _systems_of(embedded: Any) -> tuple[Any, ...]:  # noqa: ANN401 - UNO has no types
     diagram = embedded.getFirstDiagram()
-    systems = diagram.getCoordinateSystems() if diagram else ()
-    types = [kind for system in systems for kind in system.getChartTypes()]
+    return tuple(diagram.getCoordinateSystems()) if diagram else ()
+
+
+def title_of(titled: Any) -> str:  # noqa: ANN401 - UNO has no types
+    """Return the title of a chart; empty if it has none."""
+    title = titled.getTitleObject()
+    return "".join(part.String for part in title.getText()) if title else ""
+
+
+def _chart(embedded: Any) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
+    types, systems = _types_of(embedded), _systems_of(embedded)
     return {
         "type": types[0].getChartType().rpartition(".")[2] if types else "",
         "is_sideways": any(bool(system.SwapXAndYAxis) for system in systems),
-        "title": _title(embedded),
-        "series": [
-            _series(series) for kind in types for series in kind.getDataSeries()[:MAX_OBJECTS]
-        ],
+        "title": title_of(embedded),
+        "series": [_series(series) for series in series_of(embedded)],
     }
-
-
-def _title(titled: Any) -> str:  # noqa: ANN401 - UNO has no types
-    title = titled.getTitleObject()
-    return "".join(part.String for part in title.getText()) if title else ""
 
 
 def _series(series: Any) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types

@@ -6,6 +6,7 @@ of the print, whatever the document's print ranges, scale and breaks.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,18 +14,21 @@ import uno
 
 from images.renderer.program.errors import DocumentError
 from images.renderer.program.pages import Box, encode_png, render_pages
-from images.renderer.program.sheet_drawn import background_of, read_boxes
-from images.renderer.program.sheet_objects import place_of, shapes_of
+from images.renderer.program.sheet_chart_parts import ChartParts, decide_charts
+from images.renderer.program.sheet_drawn import background_of, read_characters, runs_of, text_of
+from images.renderer.program.sheet_letters import AskedCell, check_letters
+from images.renderer.program.sheet_objects import find_chart, place_of, shapes_of
+from images.renderer.program.sheet_pages import HEIGHT_MM, SLACK_MM, WIDTH_MM, set_pages
 from images.renderer.program.sheet_perturbation import find_cell, find_sheet, unlock
 from images.renderer.program.sheet_tiles import (
     Tile,
     cell_at,
     cut,
+    end_of,
     extent_of,
     fit_rows,
-    keep_heights,
-    range_of,
 )
+from images.renderer.program.sheet_window import is_open, read_window
 from images.renderer.program.visibility import Item, decide_items, undecided
 
 if TYPE_CHECKING:
@@ -34,27 +38,12 @@ if TYPE_CHECKING:
 
     from images.renderer.program.office import Office
 
-_WIDTH_MM, _HEIGHT_MM = 300.0, 200.0
-_SLACK_MM = 250.0
-"""What a tile's last row or column may have beyond its size."""
 MAX_TILES = 40
 """Tiles of a whole workbook; 40 of 300 by 200 mm have about 13,000 cells of ordinary size."""
-_SPECK_MM = 0.5
 _EDGE_MM = 0.05
 """What a cell's box lacks at its end, so that those of neighbours do not overlap by rounding."""
 _KINDS = ("cell", "sheet_object")
-_STYLE = "renderer"
 _PDF = "calc_pdf_Export"
-_MARGINS = ("LeftMargin", "RightMargin", "TopMargin", "BottomMargin")
-_ON = ("PrintCharts", "PrintObjects", "PrintDrawing", "PrintZeroValues", "PrintDownFirst")
-_OFF = (
-    "PrintGrid",
-    "PrintHeaders",
-    "PrintFormulas",
-    "PrintAnnotations",
-    "HeaderIsOn",
-    "FooterIsOn",
-)
 
 
 class SheetPrinter:
@@ -74,6 +63,11 @@ class SheetPrinter:
         self._pages: list[Image] = []
         self._path: Path | None = None
         self._nothing = 0
+        self._cells: dict[Item, AskedCell] = {}
+        self._charts: dict[Item, ChartParts] = {}
+        self._removed: list[AskedCell] = []
+        self._last: list[Image] = []
+        self._windows: dict[str, dict[str, Any]] = {}
 
     def decide(self) -> list[dict[str, Any]]:
         """Return for each asked item whether it is seen."""
@@ -83,13 +77,32 @@ class SheetPrinter:
         self._nothing = self._document.NumberFormats.addNew(_NOTHING, _LOCALE())
         items = [self._item_of(asked) for asked in self._asked]
         to_decide = [item for item in items if isinstance(item, Item)]
-        self._set_pages()
+        self._order = set_pages(self._document, self._tiles)
         self._document.enableAutomaticCalculation(False)
-        self._pages = self._print() if self._tiles else []
-        drawn = self._drawn([item.boxes[0] for item in to_decide])
-        decided = decide_items(to_decide, self._pages, self._print)
-        rows = iter([{**row, **more} for row, more in zip(decided, drawn, strict=True)])
+        self._pages = self._last = self._print() if self._tiles else []
+        drawn = self._drawn(to_decide)
+        if self._charts and self._path is not None:
+            first = self._path.rename(self._path.with_name("first"))
+            charts = list(self._charts.values())
+            decide_charts(charts, first, self._print, self._path)
+        decided = decide_items(to_decide, self._pages, self._print_without)
+        rows = iter([self._row(*found) for found in zip(to_decide, decided, drawn, strict=True)])
         return [next(rows) if isinstance(item, Item) else item for item in items]
+
+    def _row(self, item: Item, decided: dict[str, Any], drawn: dict[str, Any]) -> dict[str, Any]:
+        cell = self._cells.get(item)
+        reason = cell.reason_unseen() if cell is not None and decided["is_shown"] else ""
+        unseen = {"is_shown": False, "reason": reason} if reason else {}
+        parts = self._charts[item].row() if item in self._charts else {}
+        return {**decided, **drawn, **unseen, **parts}
+
+    def _print_without(self) -> list[Image]:
+        """Print again, and look at the letters of the cells that were removed since the last time."""
+        after = self._print()
+        if self._path is not None:
+            check_letters(self._removed, self._last, after, self._path)
+        self._removed, self._last = [], after
+        return after
 
     def print_all(self) -> None:
         """Print all that the shown sheets have, in place of asked items.
@@ -101,7 +114,7 @@ class SheetPrinter:
             sheet = self._document.Sheets.getByIndex(number)
             if sheet.IsVisible:
                 self._cover(sheet)
-        self._set_pages()
+        self._order = set_pages(self._document, self._tiles)
         self._pages = self._print() if self._tiles else []
 
     def _cover(self, sheet: Any) -> None:  # noqa: ANN401 - UNO has no types
@@ -129,6 +142,8 @@ class SheetPrinter:
             return undecided("there is no such sheet", is_found=False)
         if not sheet.IsVisible:
             return undecided("the sheet is hidden")
+        if sheet.Name not in self._windows:
+            self._windows[sheet.Name] = read_window(self._document, sheet)
         if asked["kind"] == "cell":
             return self._cell_item(sheet, find_cell(self._document, asked))
         return self._object_item(sheet, asked["name"])
@@ -139,25 +154,41 @@ class SheetPrinter:
         cursor = sheet.createCursorByRange(cell)
         cursor.collapseToMergedArea()
         area = cursor.RangeAddress
+        if not is_open(self._windows[sheet.Name], area.EndRow, area.EndColumn):
+            return undecided(_OUTSIDE)
         tile = self._tile_of(sheet, area.StartColumn, area.StartRow)
         box = self._box(tile, cursor.Position, cursor.Size)
-        spill = self._spill(tile, sheet, area) if cell.Type.value == "TEXT" else ()
-        return Item((box, *spill), len("".join(cell.String.split())), partial(self._blank, cell))
+        is_text = cell.Type.value == "TEXT"
+        spill = self._spill(tile, sheet, area) if is_text else ()
+        known = AskedCell(box.page, cell.String if is_text else None)
+        size = len("".join(cell.String.split()))
+        item = Item((box, *spill), size, partial(self._blank, cell, known))
+        self._cells[item] = known
+        return item
 
     def _spill(self, tile: Tile, sheet: Any, area: Any) -> tuple[Box, ...]:  # noqa: ANN401
-        """Return the box of the empty cells to the right, into which a text may run."""
-        column = area.EndColumn
-        while column < tile.last_column:
-            if sheet.getCellByPosition(column + 1, area.StartRow).Type.value != "EMPTY":
-                break
-            column += 1
-        if column == area.EndColumn:
-            return ()
-        right = sheet.getCellRangeByPosition(area.EndColumn + 1, area.StartRow, column, area.EndRow)
-        return (self._box(tile, right.Position, right.Size),)
+        """Return the boxes of the empty cells on both sides, into which a text may run."""
+        boxes = []
+        for start, end, step in (
+            (area.EndColumn, tile.last_column, 1),
+            (area.StartColumn, tile.first_column, -1),
+        ):
+            column = start
+            while column != end:
+                if sheet.getCellByPosition(column + step, area.StartRow).Type.value != "EMPTY":
+                    break
+                column += step
+            if column != start:
+                sides = sorted((start + step, column))
+                beside = sheet.getCellRangeByPosition(
+                    sides[0], area.StartRow, sides[1], area.EndRow
+                )
+                boxes.append(self._box(tile, beside.Position, beside.Size))
+        return tuple(boxes)
 
-    def _blank(self, cell: Any) -> None:  # noqa: ANN401 - UNO has no types
+    def _blank(self, cell: Any, known: AskedCell) -> None:  # noqa: ANN401 - UNO has no types
         """Let a cell show nothing, without a change of its result, on which others may depend."""
+        self._removed.append(known)
         if cell.Type.value == "TEXT" or cell.getError():
             cell.clearContents(_CONTENTS)
         else:
@@ -171,11 +202,16 @@ class SheetPrinter:
             return undecided("there is no such object", is_found=False)
         place = place_of(shape)
         column, row = cell_at(sheet, shape.Position)
-        tile = self._tile_of(sheet, column, row)
+        if not is_open(self._windows[sheet.Name], row, column):
+            return undecided(_OUTSIDE)
+        tile = self._whole_tile(sheet, (column, row), cell_at(sheet, end_of(shape)))
         left, top = place["left_mm"] - tile.left_mm, place["top_mm"] - tile.top_mm
         page = self._page_of(tile)
         box = Box(page, left, top, left + place["width_mm"], top + place["height_mm"])
-        return Item((box,), 0, lambda: sheet.DrawPage.remove(shape))
+        item = Item((box,), 0, lambda: sheet.DrawPage.remove(shape))
+        if (chart := find_chart(sheet, shape)) is not None:
+            self._charts[item] = ChartParts(page, box, chart)
+        return item
 
     def _box(self, tile: Tile, position: Any, size: Any) -> Box:  # noqa: ANN401 - UNO has no types
         left, top = position.X / 100 - tile.left_mm, position.Y / 100 - tile.top_mm
@@ -194,86 +230,67 @@ class SheetPrinter:
                 and tile.first_row <= row <= tile.last_row
             ):
                 return tile
-        columns = cut(lambda at: sheet.getCellByPosition(at, 0).Position.X, column, _WIDTH_MM)
-        rows = cut(lambda at: sheet.getCellByPosition(0, at).Position.Y, row, _HEIGHT_MM)
-        first = sheet.getCellByPosition(columns[0], rows[0])
-        last = sheet.getCellByPosition(columns[1], rows[1])
+        return self._add_tile(sheet, *_raster(sheet, column, row))
+
+    def _whole_tile(self, sheet: Any, first: tuple[int, int], last: tuple[int, int]) -> Tile:  # noqa: ANN401
+        """Return a tile with an object as a whole, or one with its start if it is too large.
+
+        Args:
+            sheet: the sheet.
+            first: column and row in which the object begins.
+            last: those in which it ends.
+        """
+        ends = _raster(sheet, *first)[1]
+        if last[0] <= ends[0] and last[1] <= ends[1]:
+            return self._tile_of(sheet, *first)
+        try:
+            return self._add_tile(sheet, first, last)
+        except DocumentError:
+            return self._tile_of(sheet, *first)
+
+    def _add_tile(self, sheet: Any, start: tuple[int, int], end: tuple[int, int]) -> Tile:  # noqa: ANN401
+        first, last = sheet.getCellByPosition(*start), sheet.getCellByPosition(*end)
         width = last.Position.X + last.Size.Width - first.Position.X
         height = last.Position.Y + last.Size.Height - first.Position.Y
-        if width > (_WIDTH_MM + _SLACK_MM) * 100 or height > (_HEIGHT_MM + _SLACK_MM) * 100:
+        if width > (WIDTH_MM + SLACK_MM) * 100 or height > (HEIGHT_MM + SLACK_MM) * 100:
             raise DocumentError("A row or column with asked cells is too large.")
-        tile = Tile(
-            sheet.Name,
-            columns[0],
-            rows[0],
-            columns[1],
-            rows[1],
-            first.Position.X / 100,
-            first.Position.Y / 100,
-        )
+        tile = Tile(sheet.Name, *start, *end, first.Position.X / 100, first.Position.Y / 100)
         self._tiles.append(tile)
         return tile
-
-    def _set_pages(self) -> None:
-        """Give each tile a page, and nothing else."""
-        styles = self._document.StyleFamilies.getByName("PageStyles")
-        styles.insertByName(_STYLE, self._document.createInstance("com.sun.star.style.PageStyle"))
-        style = styles.getByName(_STYLE)
-        for name in _MARGINS:
-            style.setPropertyValue(name, 0)
-        for name in _ON:
-            style.setPropertyValue(name, True)
-        for name in _OFF:
-            style.setPropertyValue(name, False)
-        style.IsLandscape = True
-        style.Width = round((_WIDTH_MM + _SLACK_MM) * 100) + 100
-        style.Height = round((_HEIGHT_MM + _SLACK_MM) * 100) + 100
-        style.PageScale = 100
-        order = []
-        for number in range(self._document.Sheets.Count):
-            sheet = self._document.Sheets.getByIndex(number)
-            own = [tile for tile in self._tiles if tile.sheet == sheet.Name]
-            order += own
-            sheet.PageStyle = _STYLE
-            sheet.removeAllManualPageBreaks()
-            sheet.setPrintTitleColumns(False)
-            sheet.setPrintTitleRows(False)
-            sheet.setPrintAreas(tuple(range_of(sheet, tile) for tile in own))
-            for tile in own:
-                keep_heights(sheet, tile)
-                self._anchor(sheet, tile)
-            if not own:
-                sheet.IsVisible = False
-        self._order = {tile: page for page, tile in enumerate(order)}
-
-    def _anchor(self, sheet: Any, tile: Tile) -> None:  # noqa: ANN401 - UNO has no types
-        """Draw a speck on a tile, because empty pages are not printed."""
-        shape = self._document.createInstance("com.sun.star.drawing.RectangleShape")
-        sheet.DrawPage.add(shape)
-        shape.Position = uno.createUnoStruct(
-            "com.sun.star.awt.Point",
-            round((tile.left_mm + _SPECK_MM) * 100),
-            round((tile.top_mm + _SPECK_MM) * 100),
-        )
-        size = round(_SPECK_MM * 100)
-        shape.Size = uno.createUnoStruct("com.sun.star.awt.Size", size, size)
 
     def _print(self) -> list[Image]:
         self._path = self._office.export(self._document, _PDF)
         printed = render_pages(self._path)
         return [printed[self._order[tile]] for tile in self._tiles]
 
-    def _drawn(self, boxes: list[Box]) -> list[dict[str, Any]]:
-        """Return what each box shows in the last print."""
+    def _drawn(self, items: list[Item]) -> list[dict[str, Any]]:
+        """Return what the first box of each item shows in the last print, and note the letters of cells."""
         if self._path is None:
             return []
-        texts = read_boxes(self._path, [(self._order[self._tiles[box.page]], box) for box in boxes])
-        colors = [background_of(self._pages[box.page], box) for box in boxes]
+        orders = {number: self._order[tile] for number, tile in enumerate(self._tiles)}
+        boxes = [[replace(box, page=orders[box.page]) for box in item.boxes] for item in items]
+        found = read_characters(self._path, boxes)
+        for item, places, letters in zip(items, boxes, found, strict=True):
+            if item in self._cells:
+                self._cells[item].note(places, letters)
         return [
-            {"drawn": text, "background": color} for text, color in zip(texts, colors, strict=True)
+            {
+                "drawn": text_of(letters[0]),
+                "drawn_runs": runs_of(letters[0]),
+                "background": background_of(self._pages[item.boxes[0].page], item.boxes[0]),
+            }
+            for item, letters in zip(items, found, strict=True)
         ]
 
 
+def _raster(sheet: Any, column: int, row: int) -> tuple[tuple[int, int], tuple[int, int]]:  # noqa: ANN401
+    """Return column and row of the first and the last cell of the tile that a cell belongs to."""
+    columns = cut(lambda at: sheet.getCellByPosition(at, 0).Position.X, column, WIDTH_MM)
+    rows = cut(lambda at: sheet.getCellByPosition(0, at).Position.Y, row, HEIGHT_MM)
+    return (columns[0], rows[0]), (columns[1], rows[1])
+
+
+_OUTSIDE = "the frozen panes keep it out of the window"
 _NOTHING = '"";"";"";""'
 """A number format that shows no number and no text."""
 _LOCALE = uno.getClass("com.sun.star.lang.Locale")

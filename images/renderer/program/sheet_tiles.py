@@ -85,14 +85,17 @@ def extent_of(sheet: Any) -> tuple[int, int]:  # noqa: ANN401 - UNO has no types
     cursor.gotoEndOfUsedArea(False)
     used = cursor.RangeAddress
     ends = [(used.EndColumn, used.EndRow)]
-    for shape in shapes_of(sheet.DrawPage):
-        corner = uno.createUnoStruct(
-            "com.sun.star.awt.Point",
-            shape.Position.X + shape.Size.Width,
-            shape.Position.Y + shape.Size.Height,
-        )
-        ends.append(cell_at(sheet, corner))
+    ends += [cell_at(sheet, end_of(shape)) for shape in shapes_of(sheet.DrawPage)]
     return max(column for column, _ in ends), max(row for _, row in ends)
+
+
+def end_of(shape: Any) -> Any:  # noqa: ANN401 - UNO has no types
+    """Return the lower right corner of a shape."""
+    across, down = (
+        shape.Position.X + shape.Size.Width,
+        shape.Position.Y + shape.Size.Height,
+    )
+    return uno.createUnoStruct("com.sun.star.awt.Point", across, down)
 
 
 def fit_rows(sheet: Any, last_row: int, tiles: int) -> None:  # noqa: ANN401 - UNO has no types

@@ -1,4 +1,4 @@
-"""View of a workbook: what its sheets show, recalculated by LibreOffice."""
+"""View of a workbook: what its sheets show, as LibreOffice opens and recalculates it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from images.renderer.program.sheet_cells import read_cells
 from images.renderer.program.sheet_objects import read_charts, read_comments, read_pivot_tables
 from images.renderer.program.sheet_perturbation import find_sheet, perturb_all
 from images.renderer.program.sheet_print import SheetPrinter
+from images.renderer.program.sheet_results import find_stale
+from images.renderer.program.sheet_window import is_place_asked, read_window
 
 if TYPE_CHECKING:
     from images.renderer.program.office import Office
+    from images.renderer.program.sheet_results import Spot
 
 MAX_SHEETS = 100
 _DOCUMENT = "com.sun.star.sheet.SpreadsheetDocument"
@@ -24,40 +27,51 @@ def view_sheets(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
     Args:
         office: the running LibreOffice.
         data: the file.
-        request: suffix, ``shown`` (items to decide) and ``perturbations``.
+        request: suffix, ``shown`` (items to decide), ``perturbations`` and ``place``.
 
     Raises:
         DocumentError: it is no workbook, or too large.
     """
-    document = office.open(data, request["suffix"])
-    if not document.supportsService(_DOCUMENT):
-        raise DocumentError("LibreOffice does not open it as a workbook.")
-    document.calculateAll()
+    document = _open(office, data, request)
     if document.Sheets.Count > MAX_SHEETS:
         raise DocumentError(f"It has more than {MAX_SHEETS} sheets.")
-    sheets = [
-        _view_sheet(office, document, number, _asked_cells(document, number, request))
-        for number in range(document.Sheets.Count)
-    ]
+    stale = find_stale(document)
+    if stale:  # they were recalculated meanwhile
+        document.close(True)
+        document = _open(office, data, request)
     view = {
         "kind": "sheets",
-        "sheets": sheets,
+        "sheets": [
+            _view_sheet(office, document, number, _asked_cells(document, number, request), stale)
+            for number in range(document.Sheets.Count)
+        ],
         "active_sheet": document.CurrentController.ActiveSheet.Name,
         "null_date": _day(document.NullDate),
-        "perturbed": _perturbed(office, data, request),
+        "is_place_asked": not request.get("place") and is_place_asked(document),
     }
     printer = SheetPrinter(office, document, request["shown"])
     view["shown"] = printer.decide()
     if request["pages"] and not request["shown"]:
         printer.print_all()
-    return Reply(view, printer.encoded_pages() if request["pages"] else [])
+    pages = printer.encoded_pages() if request["pages"] else []
+    document.close(True)  # so that its copy may have the same place
+    return Reply({**view, "perturbed": _perturbed(office, data, request)}, pages)
+
+
+def _open(office: Office, data: bytes, request: dict[str, Any]) -> Any:  # noqa: ANN401
+    """Open a workbook as the desktop does: what has a stored result is not recalculated."""
+    document = office.open(data, request["suffix"], request.get("place", ""))
+    if not document.supportsService(_DOCUMENT):
+        raise DocumentError("LibreOffice does not open it as a workbook.")
+    document.calculate()
+    return document
 
 
 def _perturbed(office: Office, data: bytes, request: dict[str, Any]) -> list[Any]:
     """Return the results of perturbations, which are made in a copy, so that the view stays."""
     if not request["perturbations"]:
         return []
-    copy = office.open(data, request["suffix"], name="copy")
+    copy = _open(office, data, request)
     copy.calculateAll()
     return perturb_all(copy, request["perturbations"])
 
@@ -76,23 +90,20 @@ def _asked_cells(document: Any, number: int, request: dict[str, Any]) -> list[st
     ]
 
 
-def _view_sheet(office: Office, document: Any, number: int, asked: list[str]) -> dict[str, Any]:  # noqa: ANN401
+def _view_sheet(
+    office: Office,
+    document: Any,  # noqa: ANN401 - UNO has no types
+    number: int,
+    asked: list[str],
+    stale: set[Spot],
+) -> dict[str, Any]:
     sheet = document.Sheets.getByIndex(number)
-    controller = document.CurrentController
-    active = controller.ActiveSheet
-    controller.setActiveSheet(sheet)
-    frozen = controller.hasFrozenPanes()
-    window = {
-        "frozen_columns": controller.getSplitColumn() if frozen else 0,
-        "frozen_rows": controller.getSplitRow() if frozen else 0,
-        "zoom_percent": controller.ZoomValue,
-    }
-    controller.setActiveSheet(active)
+    spots = {(row, column) for owner, row, column in stale if owner == number}
     return {
         "name": sheet.Name,
         "is_shown": bool(sheet.IsVisible),
-        **window,
-        **read_cells(office, document, number, asked),
+        **read_window(document, sheet),
+        **read_cells(office, document, number, asked, spots),
         "charts": read_charts(sheet),
         "pivot_tables": read_pivot_tables(sheet),
         "comments": read_comments(sheet),

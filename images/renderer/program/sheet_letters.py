@@ -1,0 +1,86 @@
+"""Whether each letter of an asked cell is seen, and no other text is drawn in its place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from images.renderer.program.sheet_drawn import (
+    Character,
+    is_letter_seen,
+    is_part_of,
+    read_characters,
+    text_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from PIL.Image import Image
+
+    from images.renderer.program.pages import Box
+
+
+@dataclass
+class AskedCell:
+    """An asked cell.
+
+    Attributes:
+        page: number of its tile.
+        text: its displayed text; None if it is a number, whose text evaluators compare.
+        boxes: its places in the print: the cell, and empty cells beside it.
+        letters: letters that are drawn there.
+        may_have_others: whether some of them may be of something else.
+        is_whole: whether all of them are seen.
+    """
+
+    page: int
+    text: str | None
+    boxes: Sequence[Box] = ()
+    letters: list[Character] = field(default_factory=list)
+    may_have_others: bool = False
+    is_whole: bool = True
+
+    def note(self, boxes: Sequence[Box], letters: Sequence[Sequence[Character]]) -> None:
+        """Keep its places in the print, and the letters in each of them."""
+        self.boxes = boxes
+        self.letters = [letter for part in letters for letter in part]
+        self.may_have_others = any(letters[1:]) or self.is_other_drawn
+
+    @property
+    def is_other_drawn(self) -> bool:
+        """Whether letters are drawn that its text does not have."""
+        return self.text is not None and not is_part_of(text_of(self.letters), self.text)
+
+    def reason_unseen(self) -> str:
+        """Return why it is not seen, though its removal changes the picture; empty if it is."""
+        if not self.is_whole:
+            return "a part of it is not drawn, or hardly differs from its background"
+        return "another text is drawn in its place" if self.is_other_drawn else ""
+
+
+def check_letters(
+    removed: Sequence[AskedCell], before: Sequence[Image], after: Sequence[Image], path: Path
+) -> None:
+    """Decide which cells are seen with all their letters.
+
+    Letters that are still drawn are those of charts and text boxes beside or over a text.
+
+    Args:
+        removed: cells that are empty now.
+        before: the tiles with them.
+        after: the tiles without them.
+        path: the print without them.
+    """
+    mixed = [cell for cell in removed if cell.may_have_others]
+    left = read_characters(path, [cell.boxes for cell in mixed]) if mixed else []
+    for cell, parts in zip(mixed, left, strict=True):
+        others = {letter.spot for part in parts for letter in part}
+        cell.letters = [letter for letter in cell.letters if letter.spot not in others]
+    for cell in removed:
+        cell.is_whole = all(
+            is_letter_seen(before[cell.page], after[cell.page], letter)
+            for letter in cell.letters
+            if not letter.text.isspace()
+        )

@@ -1,0 +1,64 @@
+"""Stored results of formulas, which the desktop shows until it recalculates them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_RESULTS = 1 | 2 | 4
+"""Source: com.sun.star.sheet.FormulaResult: VALUE, STRING, ERROR."""
+_RELATIVE, _ABSOLUTE = 1e-9, 1e-12
+Spot = tuple[int, int, int]
+"""Numbers of sheet, row and column of a cell."""
+
+
+def find_stale(document: Any) -> set[Spot]:  # noqa: ANN401 - UNO has no types
+    """Return the formulas whose result is not what they calculate, except by chance or by the time.
+
+    Args:
+        document: a workbook as it was opened; it may be recalculated afterwards.
+    """
+    opened = _results(document)
+    if not opened:
+        return set()
+    document.calculateAll()
+    first = _results(document)
+    differing = {spot for spot in opened if not _is_same(opened[spot], first[spot])}
+    if not differing:
+        return set()
+    document.calculateAll()
+    second = _results(document)
+    return {spot for spot in differing if _is_same(first[spot], second[spot])}
+
+
+def spots_of(ranges: Any) -> Iterator[tuple[int, int]]:  # noqa: ANN401 - UNO has no types
+    """Yield row and column of each cell of ranges."""
+    for address in ranges.RangeAddresses:
+        for row in range(address.StartRow, address.EndRow + 1):
+            for column in range(address.StartColumn, address.EndColumn + 1):
+                yield row, column
+
+
+def _results(document: Any) -> dict[Spot, object]:  # noqa: ANN401 - UNO has no types
+    results: dict[Spot, object] = {}
+    for number in range(document.Sheets.Count):
+        sheet = document.Sheets.getByIndex(number)
+        ranges = sheet.queryFormulaCells(_RESULTS)
+        if ranges.Count:
+            cursor = sheet.createCursor()
+            cursor.gotoEndOfUsedArea(False)
+            end = cursor.RangeAddress
+            values = sheet.getCellRangeByPosition(0, 0, end.EndColumn, end.EndRow).DataArray
+            results |= {
+                (number, row, column): values[row][column] for row, column in spots_of(ranges)
+            }
+    return results
+
+
+def _is_same(one: object, other: object) -> bool:
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=_RELATIVE, abs_tol=_ABSOLUTE)
+    return one == other
