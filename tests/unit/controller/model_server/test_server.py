@@ -114,6 +114,7 @@ def test_members_without_pictures_are_sent_none() -> None:
         assert chat(server, user("b")).status_code == 400
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "body"),
     [

@@ -165,6 +165,7 @@ WAYS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS, ids="-".join)
 @pytest.mark.usefixtures("prices")
 def test_team_passes_a_task_and_each_member_is_counted(
@@ -240,6 +241,7 @@ def test_handovers_and_skips_are_logged(
     assert "sk-any" not in run.read_text() + log.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -300,6 +302,7 @@ def play_grounded(
     return json.loads(out.read_text()), server
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("family", "adapter"), GROUNDERS)
 @pytest.mark.usefixtures("prices")
 def test_any_family_is_a_grounder_in_its_own_format(
@@ -353,6 +356,7 @@ def test_members_that_act_have_no_family(
     assert "member planner acts in the format" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["functions", "json"])
 def test_preflight_asks_each_member_in_its_own_way(
     how: str, prices: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
