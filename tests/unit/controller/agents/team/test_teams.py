@@ -13,7 +13,10 @@ import pytest
 from appliance.cli.main import main
 from controller.model_server.script import parse_script
 from controller.model_server.server import serving
+from controller.models.calls_as_json import without_tools
 from controller.models.families.table import find_family
+from controller.models.messages import Message, Request, Role, Tool
+from controller.models.openai.requests import chat_message
 from controller.models.pictures.sizing import Size
 from controller.models.usage import Usage
 from controller.store.event_log import read_events
@@ -382,3 +385,11 @@ def test_preflight_asks_each_member_in_its_own_way(
         run = ["run", TINY, "--task", TASK, "--fleet", "fake", "--team", str(path)]
         status = main([*run, "--calls", how, "--retries", "0"])
     assert (status, server.responder.violations) == (0, []), capsys.readouterr().err
+
+
+def test_system_prompt_with_json_calls_is_one_text() -> None:
+    tool = Tool("point", "Name a place.", {"type": "object", "properties": {}})
+    request = without_tools(Request((Message(Role.SYSTEM, ("You lead.",)),), (tool,)))
+    content = chat_message(request.messages[0], with_reasoning=False)["content"]
+    assert content.startswith("You lead.")
+    assert '"point"' in content
