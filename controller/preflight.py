@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from controller.agents.custom.command import require_starting
+from controller.agents.custom.http_endpoint import require_endpoint
 from controller.models.checking.format_check import FormatCheck
 from controller.models.checking.preflight import (
     require_answering,
@@ -15,7 +16,13 @@ from controller.models.checking.preflight import (
     require_usable,
 )
 from controller.models.specification import read_settings, registered_settings, specified_settings
-from controller.specification.agent import TOOLS, CommandSpec, ModelClientSpec, RegisteredSpec
+from controller.specification.agent import (
+    TOOLS,
+    CommandSpec,
+    HttpSpec,
+    ModelClientSpec,
+    RegisteredSpec,
+)
 from foundation.errors import MesocosmError, RequirementError
 from provisioning.fleet.allocation import memory_mib
 from provisioning.fleet.memory_guard import LOW_MIB
@@ -97,6 +104,8 @@ def _agent_checks(agent: AgentSpec, model: ModelChoice) -> dict[str, Callable[[]
             return {"model": partial(_check_model, client, model)}
         case CommandSpec() as command:
             return {"agent": partial(require_starting, command)}
+        case HttpSpec() as endpoint:
+            return {"agent": partial(require_endpoint, endpoint)}
         case RegisteredSpec() as registered if registered.model:
             return {"model": partial(_check_model_of_registered, registered, model)}
         case _:

@@ -6,6 +6,7 @@ import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from controller.agents.custom.http_endpoint import is_endpoint
 from controller.agents.registry import specify_agent
 from controller.agents.team.specifying import read_team, specify_team
 from controller.models.families.table import find_family
@@ -82,7 +83,7 @@ def check_request(request: RunRequest) -> None:
 def _paths(request: RunRequest) -> list[str]:
     """Return the paths that a request names."""
     is_path = "/" in request.suite or Path(request.suite).exists()
-    file, colon, _ = request.agent.rpartition(":")
+    file, colon, _ = ("", "", "") if is_endpoint(request.agent) else request.agent.rpartition(":")
     named = (
         request.suite if is_path and request.suite not in list_suites() else None,
         request.folder,
@@ -94,13 +95,14 @@ def _paths(request: RunRequest) -> list[str]:
 
 
 def require_shipped(request: RunRequest) -> None:
-    """Check that a request names no user code: suites, scripts, classes or commands.
+    """Check that a request names no user code: suites, scripts, classes, commands or endpoints.
 
     Raises:
         UsageError: it does.
     """
     command = [] if request.command is None else [f"$ {request.command}"]
-    if own := [*command, *_paths(request)]:
+    endpoint = [request.agent] if is_endpoint(request.agent) else []
+    if own := [*command, *endpoint, *_paths(request)]:
         raise UsageError(
             "Runs requested over the network can only use shipped suites and agents.",
             details=f"The request names code: {', '.join(own)}",

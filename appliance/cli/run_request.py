@@ -151,6 +151,7 @@ def read_options(
         UsageError: a value is invalid.
         RequirementError: recording needs a package that is not installed.
     """
+    from controller.agents.custom.http_endpoint import is_endpoint
     from controller.specification.presets import PROFILES, parse_observation
     from controller.wiring import FLEETS
     from foundation.errors import UnknownNameError
@@ -161,7 +162,7 @@ def read_options(
     if fleet not in FLEETS:
         raise UnknownNameError.of("fleet", fleet, FLEETS)
     chosen = PROFILES[profile]
-    has_code = agent_command is not None or ":" in agent
+    has_code = agent_command is not None or (":" in agent and not is_endpoint(agent))
     return {
         "suite": _absolute_suite(suite),
         "agent": agent,

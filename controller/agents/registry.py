@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from controller.agents.custom.http_endpoint import is_endpoint, make_http_agent, specify_endpoint
 from controller.agents.driver import AgentDriver
 from controller.agents.heuristic import HeuristicAgent
 from controller.agents.noop import NoopAgent
@@ -15,6 +16,7 @@ from controller.specification.agent import (
     CommandSpec,
     CustomSpec,
     HeuristicSpec,
+    HttpSpec,
     ModelSpec,
     NoopSpec,
     OracleSpec,
@@ -66,7 +68,7 @@ def specify_agent(
     """Return the specification of an agent, without secrets.
 
     Args:
-        name: name of the agent, or a class of the user; empty for a command.
+        name: name of the agent, a class of the user, or the address of an endpoint; empty for a command.
         command: command of an agent without a name.
         folder: working directory of a command and search folder of a class; the current one by
             default.
@@ -84,9 +86,7 @@ def specify_agent(
     if command is not None:
         return _specify_command(name, command, folder)
     if ":" in name:
-        from controller.agents.custom.python_class import specify_class  # noqa: PLC0415
-
-        return specify_class(name, folder)
+        return _specify_own(name, folder)
     if name in _PLAIN_SPECS:
         return _PLAIN_SPECS[name]()
     match name:
@@ -124,7 +124,7 @@ def make_driver(spec: AgentSpec, model: ModelChoice | None = None) -> Driver:
             return _script_driver(spec)
         case ModelSpec():
             return _model_driver(spec, model or ModelChoice())
-        case PythonSpec() | CommandSpec():
+        case PythonSpec() | CommandSpec() | HttpSpec():
             return AgentDriver(_own_agent(spec))
         case RegisteredSpec():
             make_agent = _registered_agent(spec, model or ModelChoice())
@@ -181,9 +181,19 @@ def _registered_agent(spec: RegisteredSpec, model: ModelChoice) -> MakeAgent:
     return make_container_agent(spec, get_settings(), read_settings(**model.model_dump()))
 
 
-def _own_agent(spec: PythonSpec | CommandSpec) -> MakeAgent:
+def _specify_own(name: str, folder: Path | None) -> PythonSpec | HttpSpec:
+    if is_endpoint(name):
+        return specify_endpoint(name)
+    from controller.agents.custom.python_class import specify_class  # noqa: PLC0415
+
+    return specify_class(name, folder)
+
+
+def _own_agent(spec: PythonSpec | CommandSpec | HttpSpec) -> MakeAgent:
     from controller.agents.custom import command, python_class  # noqa: PLC0415
 
+    if isinstance(spec, HttpSpec):
+        return make_http_agent(spec)
     if isinstance(spec, CommandSpec):
         return command.make_command_agent(spec)
     return python_class.make_class_agent(spec)

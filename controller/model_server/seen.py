@@ -89,6 +89,13 @@ def rows_of(value: object, name: str) -> list[dict[str, Any]]:
     return value
 
 
+def text_of(content: object) -> str:
+    """Return a content's text: it is a text, or parts of which some are texts, or absent."""
+    if isinstance(content, list):
+        return "".join(str(part.get("text") or "") for part in rows_of(content, "content"))
+    return content if isinstance(content, str) else ""
+
+
 def required(body: dict[str, Any], name: str) -> Any:  # noqa: ANN401 - checked by the caller
     """Return a field of a request.
 

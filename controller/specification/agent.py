@@ -192,6 +192,17 @@ class CommandSpec(Record):
     digest: str
 
 
+class HttpSpec(Record):
+    """An agent that is an HTTP endpoint of the user; its code is unknown, so it has no digest.
+
+    Attributes:
+        url: address of the endpoint, without credentials and query.
+    """
+
+    kind: Literal["http"] = "http"
+    url: str
+
+
 class RegisteredSpec(Record):
     """A registered agent of a user; it runs in its own container.
 
@@ -228,6 +239,7 @@ _Any = (
     | ModelSpec
     | PythonSpec
     | CommandSpec
+    | HttpSpec
     | RegisteredSpec
     | CustomSpec
 )
@@ -249,6 +261,8 @@ def agent_name(agent: AgentSpec) -> str:
             return agent.reference
         case CommandSpec():
             return agent.command
+        case HttpSpec():
+            return agent.url
         case _:
             return agent.kind
 

@@ -19,20 +19,31 @@ from controller.store.event_log import read_events
 from controller.store.runs import Store
 from foundation.clock import SYSTEM_CLOCK, wait_until
 from foundation.settings import get_settings
+from provisioning.desktop.qemu.machine import DesktopVm
+from provisioning.fleet.local import LocalFleet
 from provisioning.protocols import Button
+from provisioning.resource import DESKTOP, ResourceSpec
 from tests.contract.receivers import XevReceiver
 from tests.standins.appliance import NEEDS_APPLIANCE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
-
-    from provisioning.desktop.qemu.machine import DesktopVm
 
 pytestmark = [pytest.mark.vm, pytest.mark.slow, NEEDS_APPLIANCE]
 
 SECONDS = 60.0
 """Deadline of code that has to finish: emulated desktops take long to start a kernel on a busy host."""
 PATIENCE_S = 30.0
+
+
+@pytest.fixture(scope="module")
+def vm() -> Iterator[DesktopVm]:
+    """Lease a desktop as trials do."""
+    with LocalFleet(get_settings()).acquire({"desktop": ResourceSpec(DESKTOP)}) as lease:
+        machine = lease.environment.machines["desktop"]
+        assert isinstance(machine, DesktopVm)
+        yield machine
 
 
 def python(vm: DesktopVm, code: str, seconds: float = SECONDS) -> str:

@@ -21,6 +21,7 @@ _OF_THE_SERVICE = (
     "test_debian",
     "test_desktop_leases",
     "test_end_states",
+    "test_hostile_model",
     "test_killed_on_machines",
     "test_lost_desktop",
     "test_two_containers",

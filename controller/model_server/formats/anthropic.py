@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from controller.model_server.formats.api import as_object, bearer, present
 from controller.model_server.script import UsageCounts
-from controller.model_server.seen import BadRequestError, Seen, required, rows_of
+from controller.model_server.seen import BadRequestError, Seen, required, rows_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +36,7 @@ class AnthropicApi:
         """
         required(body, "max_tokens")
         seen = Seen(model or str(required(body, "model")), is_streamed=bool(body.get("stream")))
-        seen.system = str(body.get("system") or "")
+        seen.system = text_of(body.get("system"))
         open_calls: set[object] = set()
         role = ""
         for row in rows_of(required(body, "messages"), "messages"):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from controller.model_server.formats.api import as_text, bearer, present
 from controller.model_server.script import UsageCounts
-from controller.model_server.seen import BadRequestError, Seen, required, rows_of
+from controller.model_server.seen import BadRequestError, Seen, required, rows_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,15 +38,15 @@ class ChatApi:
         for row in rows_of(required(body, "messages"), "messages"):
             match row.get("role"):
                 case "system" | "developer":
-                    seen.system += str(row.get("content"))
+                    seen.system += text_of(row.get("content"))
                 case "assistant":
                     calls = rows_of(row.get("tool_calls") or [], "tool_calls")
                     called = {call.get("id") for call in calls}
-                    seen.replied(row.get("content"))
+                    seen.replied(text_of(row.get("content")))
                 case "tool":
                     if row.get("tool_call_id") not in called:
                         raise BadRequestError("a tool message answers no call")
-                    seen.say(row.get("content"))
+                    seen.say(text_of(row.get("content")))
                 case "user":
                     _add(seen, row.get("content"))
                 case role:

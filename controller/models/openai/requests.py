@@ -39,7 +39,9 @@ def chat_message(message: Message, *, with_reasoning: bool) -> dict[str, Any]:
     row: dict[str, Any] = {"role": _ROLES[message.role]}
     if message.role is Role.TOOL:
         row["tool_call_id"] = message.call_id
-    is_plain = len(message.parts) <= 1 and not message.has_pictures
+    # Many compatible servers take a system prompt only as one text.
+    is_single = len(message.parts) <= 1 or message.role is Role.SYSTEM
+    is_plain = is_single and not message.has_pictures
     row["content"] = message.text if is_plain else [_part(part) for part in message.parts]
     row |= signed_fields(message)
     if with_reasoning and message.reasoning:

@@ -124,6 +124,7 @@ def test_declined_action_is_not_executed_and_the_agent_is_told_why(
     assert result.steps == 1
 
 
+@pytest.mark.slow
 def test_wait_is_charged_to_nobody(lab: Lab, start: Callable[..., Started], tmp_path: Path) -> None:
     trial = start(tmp_path / "runs", MOVE)
     trial.waiting()

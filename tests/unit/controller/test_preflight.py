@@ -61,6 +61,7 @@ def test_model_is_asked_for_a_tool_call_about_a_picture(lab: Lab, settings: Sett
     assert (tool["function"]["name"], kinds) == ("report_colour", ["text", "image_url"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("status", "body", "message"),
     [

@@ -46,6 +46,7 @@ def test_colours_of_the_same_brightness_differ() -> None:
     assert worst_tile(red, green).difference > SAME_LOOK
 
 
+@pytest.mark.slow
 def test_a_paler_page_is_a_difference() -> None:
     tinted = np.minimum(BASE, 235)
     assert worst_tile(BASE, tinted).difference == pytest.approx(20 / 255, abs=0.02)

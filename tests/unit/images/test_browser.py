@@ -102,6 +102,7 @@ def test_debian_firefox_is_packed_with_the_library_missing_on_ubuntu(
     assert not (program / "glibc").exists()
 
 
+@pytest.mark.slow
 def test_debian_c_library_is_packed_if_the_own_one_is_too_old(
     debian: tuple[Distribution, StandInArchive], tmp_path: Path
 ) -> None:

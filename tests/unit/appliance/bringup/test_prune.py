@@ -185,6 +185,7 @@ def on_command_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable
     return lambda *args: main(["image", "prune", *args])
 
 
+@pytest.mark.slow
 def test_command_removes_images_only_on_request(
     on_command_line: Callable[..., int], old: Image, capsys: pytest.CaptureFixture[str]
 ) -> None:

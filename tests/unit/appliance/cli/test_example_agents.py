@@ -6,6 +6,8 @@ import json
 import re
 import runpy
 import sys
+from http.server import ThreadingHTTPServer
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import pytest
@@ -64,6 +66,21 @@ def test_agents_pass_and_their_runs_can_be_resumed(
     assert json.loads(capsys.readouterr().out) == report
     assert main(["resume", report["run"], "--suite", TINY, "--model", "gpt"]) == 2
     assert "has no model" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_agent_behind_an_endpoint_passes(capsys: pytest.CaptureFixture[str]) -> None:
+    handler = runpy.run_path(str(AGENTS / "typist_http.py"))["Typist"]
+    asked = ["run", TINY, "--fleet", "fake", "--task", "write-file", "--json"]
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/"
+        assert main([*asked, "--agent", address, "--repeats", "2", "--parallel", "2"]) == 0
+        server.shutdown()
+    report = json.loads(capsys.readouterr().out)
+    assert (report["verdicts"]["PASS"], report["agents"][0]["agent"]) == (2, address)
+    assert main([*asked, "--agent", address]) == 3
+    assert "No agent answers" in capsys.readouterr().err
 
 
 @pytest.mark.slow

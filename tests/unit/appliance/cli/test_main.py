@@ -351,6 +351,7 @@ def test_dry_run_shows_the_plan_and_starts_nothing(
     assert cli.main([*args, "--model-extra", "[1]"]) == 2
 
 
+@pytest.mark.slow
 def test_spent_budget_ends_a_run_and_a_larger_one_continues_it(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

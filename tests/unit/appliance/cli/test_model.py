@@ -69,6 +69,7 @@ def test_check_refuses_a_model_that_sees_badly_or_scrolls_the_wrong_way(
         assert "format: ok" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rule", "path", "told"),
     [

@@ -80,6 +80,7 @@ def test_preflight_and_limits(server: ToyServer, capsys: pytest.CaptureFixture[s
     assert (trial["reason"], trial["ended_by"]) == ("token_limit", "agent")
 
 
+@pytest.mark.slow
 def test_run_whose_budget_is_spent_is_resumed_with_the_same_vendor(
     server: ToyServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

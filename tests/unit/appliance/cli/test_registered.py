@@ -103,6 +103,7 @@ def test_api_accepts_registered_suites(ask: Callable[..., Any], mine: Path) -> N
     assert queued["request"]["suite"] == f"tiny@{digest[:12]}"
 
 
+@pytest.mark.slow
 def test_failed_registration_leaves_nothing_behind(
     mine: Path, tiny: Path, state_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

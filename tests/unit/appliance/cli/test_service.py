@@ -235,6 +235,7 @@ def test_token_is_shown_once(ask: Callable[..., Any], capsys: pytest.CaptureFixt
     assert ask("service", "token", "list") == {"tokens": []}
 
 
+@pytest.mark.slow
 def test_files_missing_in_the_workers_container_are_rejected_at_queueing(
     ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -24,6 +24,7 @@ def show(monkeypatch: pytest.MonkeyPatch, status: Status, *options: str) -> int:
     return cli.main(["status", *options])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("status", "code"), [(WELL, 0), (LOST, 1), (DOWN, 1)])
 def test_quiet_reports_health_by_its_exit_code(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], status: Status, code: int

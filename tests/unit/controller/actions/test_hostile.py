@@ -109,6 +109,7 @@ def plausible(place: str, name: str) -> dict[str, Json]:
     return values
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("place", "name", "argument"), CALLS)
 def test_hostile_arguments_are_data(
     executor: ActionExecutor, place: str, name: str, argument: str
@@ -135,6 +136,7 @@ _JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.sampled_from(CALLS), st.dictionaries(st.text() | st.just("x"), _JSON, max_size=4))
 def test_any_json_is_answered(

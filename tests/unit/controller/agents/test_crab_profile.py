@@ -89,6 +89,7 @@ def play(folder: Path, *rules: dict[str, Any]) -> tuple[list[dict[str, Any]], li
     return server.responder.records, list(read_events(log))
 
 
+@pytest.mark.slow
 def test_fifteen_turns_whatever_the_actions_and_two_past_turns(tmp_path: Path) -> None:
     calls = [call("phone__tap", elem=1), call("phone__press", key="home")]
     sent, events = play(tmp_path, {"reply": {"calls": calls}})
@@ -109,6 +110,7 @@ def test_fifteen_turns_whatever_the_actions_and_two_past_turns(tmp_path: Path) -
     assert names == {f"{role}__{name}" for role, rows in TABLE_2.items() for name in rows}
 
 
+@pytest.mark.slow
 def test_elements_are_meant_by_their_number_only(tmp_path: Path) -> None:
     def rule(*calls: dict[str, Any]) -> dict[str, Any]:
         return {"times": 1, "reply": {"calls": list(calls)}}
@@ -150,6 +152,7 @@ def test_elements_are_meant_by_their_number_only(tmp_path: Path) -> None:
     assert len(sent) == 8
 
 
+@pytest.mark.slow
 def test_search_shows_results_and_starts_nothing(tmp_path: Path) -> None:
     sent, events = play(
         tmp_path,
@@ -181,6 +184,7 @@ def test_agents_that_cannot_name_marks_are_refused(
     assert message in " ".join(capsys.readouterr().err.split())
 
 
+@pytest.mark.slow
 def test_oracle_keeps_its_own_actions(tmp_path: Path) -> None:
     light = ["--observe", "marks.detector=contours", "--observe", "marks.engine=rapidocr"]
     run = ["run", TINY, "--fleet", "fake", "--task", "write-file", "--agent", "oracle"]

@@ -134,6 +134,7 @@ def test_task_progress_is_sent_on_request(
     assert all(line in text for line, text in zip(lines, progress_texts, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("status", "body"),
     [

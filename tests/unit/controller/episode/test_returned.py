@@ -50,6 +50,7 @@ def test_results_belong_to_the_last_turn_only(bench: Bench, dark_task: Task) -> 
     assert [[result.index for result in seen.results] for seen in agent.seen] == [[], [1], []]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("call", "code"),
     [

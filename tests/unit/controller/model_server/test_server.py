@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import io
+import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import anthropic
@@ -114,6 +116,7 @@ def test_members_without_pictures_are_sent_none() -> None:
         assert chat(server, user("b")).status_code == 400
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "body"),
     [
@@ -173,3 +176,20 @@ def test_port_that_is_taken_is_named() -> None:
         port = int(server.address.rpartition(":")[2])
         with pytest.raises(RequirementError, match=str(port)):
             ModelServer(parse_script({"members": {"m": {"rules": [{}]}}}), port)
+
+
+@pytest.mark.parametrize("adapter", ["openai", "anthropic"])
+def test_system_prompt_in_parts_is_read_as_one_text(adapter: str) -> None:
+    quoted = 'Say "yes".'
+    rule = {"when": {"system": re.escape(f"{quoted} Now.")}, "reply": {"text": "yes"}}
+    with serving(parse_script({"members": {"m": {"rules": [rule]}}})) as server:
+        parts = [{"type": "text", "text": text} for text in (quoted, " Now.")]
+        asked = [{"role": "user", "content": "?"}]
+        if adapter == "openai":
+            path = "/v1/chat/completions"
+            body: dict[str, Any] = {"messages": [{"role": "system", "content": parts}, *asked]}
+        else:
+            path, body = "/v1/messages", {"system": parts, "messages": asked, "max_tokens": 9}
+        answer = server.responder.answer(path, {}, json.dumps({"model": "m", **body}).encode())
+    assert answer.status == 200, answer.content
+    assert server.responder.records[0]["system"] == f"{quoted} Now."

@@ -45,6 +45,7 @@ BODIES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adapter", ADAPTERS)
 def test_calls_are_forwarded_with_the_key_and_counted(
     tmp_path: Path, server: ModelServer, adapter: str

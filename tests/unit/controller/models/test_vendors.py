@@ -113,6 +113,7 @@ def test_usage_is_unknown_rather_than_wrong(adapter: str) -> None:
     assert replies[3].usage.is_known
 
 
+@pytest.mark.slow
 @each
 def test_outages_are_retried_and_others_are_final(adapter: str) -> None:
     rules: list[dict[str, Any]] = [
@@ -154,6 +155,7 @@ def test_dropped_connections_and_slow_replies(adapter: str) -> None:
     assert answer.reply.message.text == "slow"
 
 
+@pytest.mark.slow
 @each
 def test_refusals_and_filters_are_refusals(adapter: str) -> None:
     rules: list[dict[str, Any]] = [

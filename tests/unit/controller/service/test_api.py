@@ -275,6 +275,7 @@ def test_own_token_survives_restarts_and_is_recreated_when_lost(
     assert tokens.role_of(token) is None
 
 
+@pytest.mark.slow
 def test_too_frequent_requests_get_a_retry_after_header(
     database: Database, tmp_path: Path, clock: FakeClock
 ) -> None:

@@ -167,6 +167,7 @@ def test_callers_queue_without_capacity(
     assert open_one(client)["phase"] == "open"
 
 
+@pytest.mark.slow
 def test_idle_episodes_expire_and_heartbeats_keep_them(
     client: TestClient, sessions: EpisodeSessions, fleet: FakeFleet, clock: FakeClock
 ) -> None:

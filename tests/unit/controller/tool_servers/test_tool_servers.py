@@ -157,6 +157,7 @@ def test_picture_of_a_tool_is_returned(bench: Bench, task: Task) -> None:
     assert result.png.startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("action", "code", "message"),
     [
@@ -185,6 +186,7 @@ def test_output_that_is_no_message_does_not_stop_a_server(bench: Bench, task: Ta
     assert [row.text for row in agent.script.seen[2].results] == ["still there"]
 
 
+@pytest.mark.slow
 def test_interface_is_an_axis_of_the_run(bench: Bench, task: Task) -> None:
     offered = {}
     for interface in ("gui", "tools", "both"):

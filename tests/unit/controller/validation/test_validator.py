@@ -228,6 +228,7 @@ def test_attempts_that_died_are_no_evidence(lab: Lab, tmp_path: Path) -> None:
     assert any("only 0 attempts without doing it" in fault for fault in few.faults)
 
 
+@pytest.mark.slow
 def test_machine_failure_is_retried_and_no_fault_of_the_task(lab: Lab, tmp_path: Path) -> None:
     with lab.fleet.acquire({"desktop": ResourceSpec(DESKTOP)}):
         faults = lab.fleet.machines[DESKTOP, 0].faults

@@ -126,6 +126,7 @@ def turns(*replies: dict[str, Any]) -> list[dict[str, Any]]:
     return [*rows[:-1], {"reply": replies[-1]}]
 
 
+@pytest.mark.slow
 @each
 def test_family_passes_a_task_and_all_of_it_is_logged_and_counted(
     bench: Bench, dark_task: Task, family: str, adapter: str
@@ -157,6 +158,7 @@ def test_family_passes_a_task_and_all_of_it_is_logged_and_counted(
     assert sum(row.get("kind") == "reply" for row in bench.events) == count
 
 
+@pytest.mark.slow
 @each
 @pytest.mark.parametrize("text", [";id", "a\nb\x00\x1b[31m", "x" * 1_000_000, "\ud800", "{" * 5000])
 def test_hostile_text_is_an_invalid_action_with_a_class(
@@ -177,6 +179,7 @@ def test_hostile_text_is_an_invalid_action_with_a_class(
     assert all(len(json.dumps(row)) < 3000 for row in parsed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("family", "adapter", "bad"),
     [
@@ -214,6 +217,7 @@ def test_outcomes_name_the_call_that_failed_and_what_was_not_executed(
     assert parsed[0]["fault_class"] in {"outside", "unknown_action"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("family", "adapter"), [row for row in FAMILIES if row[1] != "openai"])
 def test_other_machines_and_the_session_are_tools_beside_the_screen(
     bench: Bench, family: str, adapter: str

@@ -13,7 +13,10 @@ import pytest
 from appliance.cli.main import main
 from controller.model_server.script import parse_script
 from controller.model_server.server import serving
+from controller.models.calls_as_json import without_tools
 from controller.models.families.table import find_family
+from controller.models.messages import Message, Request, Role, Tool
+from controller.models.openai.requests import chat_message
 from controller.models.pictures.sizing import Size
 from controller.models.usage import Usage
 from controller.store.event_log import read_events
@@ -165,6 +168,7 @@ WAYS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS, ids="-".join)
 @pytest.mark.usefixtures("prices")
 def test_team_passes_a_task_and_each_member_is_counted(
@@ -240,6 +244,7 @@ def test_handovers_and_skips_are_logged(
     assert "sk-any" not in run.read_text() + log.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -300,6 +305,7 @@ def play_grounded(
     return json.loads(out.read_text()), server
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("family", "adapter"), GROUNDERS)
 @pytest.mark.usefixtures("prices")
 def test_any_family_is_a_grounder_in_its_own_format(
@@ -353,6 +359,7 @@ def test_members_that_act_have_no_family(
     assert "member planner acts in the format" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["functions", "json"])
 def test_preflight_asks_each_member_in_its_own_way(
     how: str, prices: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -378,3 +385,11 @@ def test_preflight_asks_each_member_in_its_own_way(
         run = ["run", TINY, "--task", TASK, "--fleet", "fake", "--team", str(path)]
         status = main([*run, "--calls", how, "--retries", "0"])
     assert (status, server.responder.violations) == (0, []), capsys.readouterr().err
+
+
+def test_system_prompt_with_json_calls_is_one_text() -> None:
+    tool = Tool("point", "Name a place.", {"type": "object", "properties": {}})
+    request = without_tools(Request((Message(Role.SYSTEM, ("You lead.",)),), (tool,)))
+    content = chat_message(request.messages[0], with_reasoning=False)["content"]
+    assert content.startswith("You lead.")
+    assert '"point"' in content

@@ -71,6 +71,7 @@ def test_model_that_sees_is_accurate_on_both_screens(family: str) -> None:
         assert checks.usage.is_known
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shift", "is_accurate"), [(0, True), (8, True), (20, False)])
 def test_error_is_the_distance_from_the_centre(shift: int, is_accurate: bool) -> None:
     with serving(script({"reply": reply("tools", shift_px=shift)})) as server:
@@ -79,6 +80,7 @@ def test_error_is_the_distance_from_the_centre(shift: int, is_accurate: bool) ->
     assert report.is_accurate is is_accurate
 
 
+@pytest.mark.slow
 def test_wrong_unit_is_found_out() -> None:
     """A model that answers on a grid is taken for one that answers in px."""
     with serving(script({"reply": reply("ui-tars-1.5", unit="grid")})) as server:
@@ -86,6 +88,7 @@ def test_wrong_unit_is_found_out() -> None:
     assert not report.is_accurate
 
 
+@pytest.mark.slow
 def test_replies_without_a_place_are_the_largest_error() -> None:
     with serving(script({"reply": {"text": "I see a square."}})) as server:
         checks = check(server, "qwen3-vl")
@@ -97,6 +100,7 @@ def test_replies_without_a_place_are_the_largest_error() -> None:
     assert not report.is_accurate
 
 
+@pytest.mark.slow
 def test_scroll_direction_and_modifier() -> None:
     rules = [
         {

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from controller.confirmations import pending
 from foundation.clock import wait_until
 from tests.unit.controller.bench import Scripted
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from tests.unit.controller.lab import Lab
 
 
+@pytest.mark.slow
 def test_person_confirms_on_the_page(lab: Lab, browser: TestClient, context: ApiContext) -> None:
     trial = Started(lab, begin(lab, context.settings.runs_dir, Scripted(TYPE, MOVE)))
     trial.waiting()

@@ -92,6 +92,7 @@ def _tagged_suite(
     add_suite(folder, context.settings)
 
 
+@pytest.mark.slow
 def test_form_has_all_options_of_the_command(browser: TestClient, context: ApiContext) -> None:
     sign_in(browser, context)
     text = browser.get("/schedules").text
@@ -127,6 +128,7 @@ def test_form_has_all_options_of_the_command(browser: TestClient, context: ApiCo
     assert (request.adapter, request.family) == ("openai", "tools")
 
 
+@pytest.mark.slow
 def test_both_forms_have_every_field_of_a_run(browser: TestClient, context: ApiContext) -> None:
     sign_in(browser, context)
     asked = set(RunRequest.model_fields) - NOT_ON_PAGES
