@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from controller.agents.custom.command import require_starting
+from controller.agents.registry import choice_of
 from controller.models.checking.format_check import FormatCheck
 from controller.models.checking.preflight import (
     require_answering,
@@ -80,7 +81,7 @@ def examine(
             f"model of {row.name}": partial(_check_member, row, model) for row in spec.agents
         }
     else:
-        checks |= _agent_checks(spec.only_agent, model)
+        checks |= _agent_checks(spec.only_agent, choice_of(spec, model))
     for name, check in checks.items():
         try:
             yield Finding(name, check())

@@ -15,6 +15,7 @@ from controller.selection import choose_tasks, with_limits
 from controller.specification.agent import (
     TOOLS,
     HeuristicSpec,
+    Member,
     ModelClientSpec,
     without_credentials,
 )
@@ -28,7 +29,7 @@ from foundation.errors import RequirementError, UnknownNameError, UsageError
 from provisioning.recording.recorder import check_recording
 
 if TYPE_CHECKING:
-    from controller.specification.agent import AgentSpec, Member
+    from controller.specification.agent import AgentSpec
     from controller.specification.request import RunRequest
     from controller.specification.run import RunSpec
     from controller.specification.team import TeamSpec
@@ -137,6 +138,7 @@ def model_choice(request: RunRequest) -> ModelChoice:
         extra=request.extra_fields,
         image_scale=request.image_scale,
         history=request.history,
+        key=request.key or None,
     )
 
 
@@ -161,13 +163,13 @@ def specify_request(
     suite, tasks = open_tasks(request)
     _check_solution(request, suite, tasks)
     _check_tools(request, suite, tasks)
-    team, agent = _specify_players(request, suite, tasks)
-    if not isinstance(agent, tuple):
-        _check_family(agent, suite, tasks)
+    team, players = _specify_players(request, suite, tasks)
+    if not isinstance(players, tuple):
+        _check_family(players, suite, tasks)
     require_observation(request.whole_observation, suite.vocabulary)
     spec = specify_run(
         suite,
-        agent,
+        _with_key(players, request.key),
         team=team,
         tasks=tasks,
         repeats=request.repeats,
@@ -175,7 +177,7 @@ def specify_request(
         seed=request.seed,
         order=request.order,
         observation=request.whole_observation.with_parts(
-            trees=isinstance(agent, HeuristicSpec), feedback="none"
+            trees=isinstance(players, HeuristicSpec), feedback="none"
         ),
         actions=ActionSpec(interface=request.interface, code=request.code, confirm=request.confirm),
         limits=request.limits,
@@ -249,6 +251,25 @@ def _specify_players(
     for member in members:
         _require_prices(request, member.agent)
     return team, members
+
+
+def _with_key(players: AgentSpec | tuple[Member, ...], key: str) -> AgentSpec | tuple[Member, ...]:
+    """Return players whose models use the key in an environment variable, unless they name one.
+
+    Raises:
+        UsageError: a key is named for an agent that does not ask a model itself.
+    """
+    if not key:
+        return players
+    members = players if isinstance(players, tuple) else (Member(agent=players),)
+    if not all(isinstance(member.agent, ModelClientSpec) for member in members):
+        raise UsageError(
+            f"The agent {members[0].agent.kind} asks no model, so that it needs no key.",
+            resolution="Omit `key`.",
+        )
+    return tuple(
+        member if member.key else member.model_copy(update={"key": key}) for member in members
+    )
 
 
 def _specify_agent(request: RunRequest) -> AgentSpec:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from appliance.cli.output import JsonOption, console_err, console_out, print_json, print_report, say
-from appliance.cli.run_request import RequestCommand, request_of
+from appliance.cli.run_request import OptionalSuiteCommand, given_options, request_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from controller.episode.result import Reason
+    from controller.executors.local import LocalTrials
+    from controller.scheduling.events import TrialEvent
     from controller.scheduling.executor import Executor
     from controller.specification.model_choice import ModelChoice
     from controller.specification.request import RunRequest
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from controller.store.runs import RunFolder
     from evaluators.loading.suite import Suite
     from foundation.settings import Settings
+    from provisioning.lease import Fleet
     from provisioning.resource import ResourceSpec
 
 
@@ -32,18 +36,35 @@ BuildOption = Annotated[
 ]
 
 
+MatrixOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--matrix",
+        metavar="FILE.yaml",
+        help="Play an experiment file, several agents and observations, in place of SUITE; again to "
+        "continue it; see docs/experiments.md.",
+        dir_okay=False,
+    ),
+]
+NewOption = Annotated[
+    bool, typer.Option("--new", help="With --matrix: begin again instead of continuing.")
+]
+
+
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("run", cls=RequestCommand)(run)
+    app.command("run", cls=OptionalSuiteCommand)(run)
 
 
 def run(
     context: typer.Context,
+    matrix: MatrixOption = None,
+    new: NewOption = False,
     dry_run: DryRun = False,
     build: BuildOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Run an agent on a suite and report its results.
+    """Run an agent on a suite, or several by an experiment file, and report the results.
 
     Before leasing a machine, the preflight asks the model for one tool call about one picture,
     starts the agent's command, and checks images, hypervisor, disk and memory.
@@ -53,13 +74,25 @@ def run(
     images are not current or the hypervisor does not answer, in which case nothing was started.
     """
     from controller.agents.registry import make_run_driver
-    from controller.executors.local import LocalExecutor
     from controller.requests import model_choice, specify_request
     from controller.store.runs import Store
     from controller.unfamiliar import misspelt_packages
-    from controller.wiring import isolated_executor, open_fleet, open_trials
+    from controller.wiring import open_fleet, open_trials
     from foundation.settings import get_settings
 
+    if matrix is not None:
+        from appliance.cli.matrix import run_matrix
+
+        run_matrix(
+            matrix,
+            context.obj,
+            given_options(context),
+            is_new=new,
+            build=build,
+            dry_run=dry_run,
+            json=json,
+        )
+        return
     request = request_of(context)
     settings, model = get_settings(), model_choice(request)
     spec, suite = specify_request(request, settings)
@@ -78,12 +111,55 @@ def run(
     fleet = open_fleet(request.fleet, settings, say)
     trials = open_trials(spec, suite, driver, fleet, settings)
     folder = Store(settings.runs_dir).create(spec)
-    executor: Executor = LocalExecutor(trials, request.parallel)
-    if request.isolate:
-        executor = isolated_executor(
-            trials, folder, settings, request.fleet, parallel=request.parallel, model=model
-        )
-    execute(folder, suite, executor, json=json)
+    execute(folder, suite, make_executor(trials, folder, request, settings), json=json)
+
+
+def make_executor(
+    trials: LocalTrials, folder: RunFolder, request: RunRequest, settings: Settings
+) -> Executor:
+    """Return the executor of a run's trials, as its request says."""
+    from controller.executors.local import LocalExecutor
+    from controller.requests import model_choice
+    from controller.wiring import isolated_executor
+
+    if not request.isolate:
+        return LocalExecutor(trials, request.parallel)
+    return isolated_executor(
+        trials,
+        folder,
+        settings,
+        request.fleet,
+        parallel=request.parallel,
+        model=model_choice(request),
+    )
+
+
+def perform(
+    folder: RunFolder,
+    suite: Suite,
+    request: RunRequest,
+    fleet: Fleet,
+    settings: Settings,
+    on_event: Callable[[TrialEvent], None],
+) -> None:
+    """Execute the remaining trials of a run that is one of several, without a report.
+
+    Raises:
+        MesocosmError: it cannot be executed: its agent or suite is not what it began with.
+        KeyboardInterrupt: Ctrl-C.
+    """
+    from appliance.cli.confirming import confirming
+    from controller.agents.registry import make_run_driver
+    from controller.requests import model_choice
+    from controller.scheduling.execution import execute_run
+    from controller.store.spending import change_budget, read_budget
+    from controller.wiring import open_trials
+
+    driver = make_run_driver(folder.spec, model_choice(request))
+    change_budget(folder, read_budget(folder).replaced_by(request.budget))
+    trials = open_trials(folder.spec, suite, driver, fleet, settings)
+    with confirming(folder):
+        execute_run(folder, make_executor(trials, folder, request, settings), on_event=on_event)
 
 
 def show_estimate(

@@ -20,6 +20,7 @@ class ModelChoice(Record):
         extra: further fields of each request.
         image_scale: factor that screenshots are scaled down by.
         history: number of past turns that each request includes.
+        key: environment variable with its key; None for that of all models.
     """
 
     adapter: str | None = None
@@ -29,3 +30,4 @@ class ModelChoice(Record):
     extra: dict[str, JsonValue] | None = None
     image_scale: float | None = None
     history: int | None = None
+    key: str | None = None
