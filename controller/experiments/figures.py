@@ -8,6 +8,7 @@ of tasks that the agent itself marks as finished).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from controller.episode.result import Reason
@@ -114,7 +115,7 @@ class Figures:
         """Return the figures as JSON."""
         return {
             **self.metrics.to_dict(),
-            "endings": dict(self.endings) or None,
+            "endings": dict(self.endings.items()) or None,
             "crab": self._shares(
                 FC=("false_completion",),
                 RSL=("step_limit",),
@@ -130,7 +131,7 @@ class Figures:
             "active_finish": self.active_finish,
         }
 
-    def _shares(self, **parts: tuple[Ending, ...]) -> dict[str, float] | None:
+    def _shares(self, **parts: tuple[Ending, ...]) -> Json:
         if not self.endings:
             return None
         return {name: sum(self.endings[end] for end in ends) for name, ends in parts.items()}
@@ -142,11 +143,12 @@ def figures_of(outcomes: Sequence[Outcome]) -> Figures:
     conclusive = [outcome for outcome in outcomes if outcome.is_conclusive]
     if not conclusive:
         return Figures(metrics)
-    endings = {
-        name: _share(conclusive, lambda outcome, name=name: outcome.ending == name)
-        for name in ENDINGS
-    }
+    endings = {name: _share(conclusive, partial(_ended, name)) for name in ENDINGS}
     return Figures(metrics, endings, _share(conclusive, lambda outcome: outcome.is_finished))
+
+
+def _ended(name: Ending, outcome: Outcome) -> bool:
+    return outcome.ending == name
 
 
 def read_outcomes(folder: RunFolder) -> list[Outcome]:

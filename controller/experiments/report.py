@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from controller.experiments.figures import Figures, Outcome
     from controller.experiments.record import ExperimentRecord, Platform
-    from controller.store.runs import RunFolder, Store
+    from controller.store.runs import Store
     from provisioning.protocols import Json
 
 HUMAN = "human"
@@ -132,29 +132,21 @@ def _read_row(record: ExperimentRecord, name: str, run: str, store: Store) -> Ro
         return RowReport(name, run, state, planned, 0, figures_of(()), {})
     folder = store.open(run)
     outcomes = read_outcomes(folder)
-    state = read_report(folder).ended
-    return _report(record, name, run, state, outcomes, folder)
-
-
-def _report(
-    record: ExperimentRecord,
-    name: str,
-    run: str,
-    state: str,
-    outcomes: Sequence[Outcome],
-    folder: RunFolder | None = None,
-) -> RowReport:
-    groups = by_platform(outcomes, record.platforms)
     return RowReport(
         name,
         run,
-        state,
-        len(folder.spec.planned) if folder else len(outcomes),
+        read_report(folder).ended,
+        len(folder.spec.planned),
         len(outcomes),
         figures_of(outcomes),
-        {name: figures_of(groups[name]) for name in PLATFORMS if name in groups},
-        folder.spec.agent_name if folder else name,
+        _platforms(record, outcomes),
+        folder.spec.agent_name,
     )
+
+
+def _platforms(record: ExperimentRecord, outcomes: Sequence[Outcome]) -> dict[Platform, Figures]:
+    groups = by_platform(outcomes, record.platforms)
+    return {name: figures_of(groups[name]) for name in PLATFORMS if name in groups}
 
 
 def _read_human(record: ExperimentRecord, store: Store) -> RowReport | None:
@@ -175,4 +167,7 @@ def _read_human(record: ExperimentRecord, store: Store) -> RowReport | None:
             outcomes += found
     if not outcomes:
         return None
-    return _report(record, HUMAN, "", COMPLETE, outcomes)
+    count, figures = len(outcomes), figures_of(outcomes)
+    return RowReport(
+        HUMAN, "", COMPLETE, count, count, figures, _platforms(record, outcomes), HUMAN
+    )

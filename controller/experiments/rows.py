@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from controller.specification.observation import ObservationSpec
 from controller.specification.presets import PROFILES, parse_observation
 from controller.specification.request import RunRequest, parse_request
 from controller.specification.team import STRUCTURES
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from controller.experiments.definition import Experiment, RowSettings
+    from controller.specification.observation import ObservationSpec
 
 _UNCHANGED = {"parallel", "isolate", "preflight", "budget"}
 """What a row's identity does not depend on: it may change between parts of one experiment."""
