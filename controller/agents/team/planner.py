@@ -75,7 +75,9 @@ class Grounder:
     """
 
     def __init__(self, context: AgentContext, settings: ModelSettings, calls: Calls) -> None:
-        endpoint: Endpoint = ModelEndpoint(settings, write=context.diary.write)
+        endpoint: Endpoint = ModelEndpoint(
+            settings, write=context.diary.write, keep=context.diary.keep
+        )
         self._endpoint = JsonEndpoint(endpoint) if calls == "json" else endpoint
         self._settings = settings
         context.diary.write("prompt", system=prompts.prompt_of("planner-grounder", GROUNDER))
