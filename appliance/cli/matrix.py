@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from appliance.cli.execution import check_ready, machines_of, perform
 from appliance.cli.experiment_table import print_experiment
 from appliance.cli.output import print_json, say
-from appliance.cli.run import check_ready, machines_of, perform
 from foundation.errors import MesocosmError, UsageError
 
 if TYPE_CHECKING:

@@ -26,10 +26,6 @@ _TOKENS_EACH = 20_000
 """Maximum number of tokens in an entry."""
 
 
-def _ignore(_data: bytes, _media_type: str) -> None:
-    """Discard a picture."""
-
-
 class Conversation:
     """Records the requests of one model in one trial.
 
@@ -41,7 +37,7 @@ class Conversation:
     def __init__(
         self,
         write: Callable[..., object],
-        keep: Callable[[bytes, str], object] = _ignore,
+        keep: Callable[[bytes, str], object],
     ) -> None:
         self._write = write
         self._keep = keep

@@ -47,10 +47,6 @@ def _ignore(_kind: str, **_data: object) -> None:
     """Discard a log entry."""
 
 
-def _ignore_picture(_data: bytes, _media_type: str) -> None:
-    """Discard a picture."""
-
-
 class ModelEndpoint:
     """A model's endpoint, used by one agent in one trial.
 
@@ -58,7 +54,8 @@ class ModelEndpoint:
         settings: the model, with its adapter, timeouts and retries.
         clock: measures outages and waits between retries.
         write: receives entries for each request: what is sent, the reply, or why there was none.
-        keep: receives each picture that is sent for the first time, with its media type.
+        keep: receives each picture that is sent for the first time, with its media type; without it,
+            what is sent is not recorded.
 
     Attributes:
         outage_s: seconds that the trial has lost to outages so far.
@@ -72,7 +69,7 @@ class ModelEndpoint:
         settings: ModelSettings,
         clock: Clock = SYSTEM_CLOCK,
         write: Callable[..., object] = _ignore,
-        keep: Callable[[bytes, str], object] = _ignore_picture,
+        keep: Callable[[bytes, str], object] | None = None,
     ) -> None:
         for secret in settings.secrets():
             redact(secret)
@@ -80,7 +77,7 @@ class ModelEndpoint:
         self._adapter = find_adapter(settings.adapter)
         self._clock = clock
         self._write = write
-        self._conversation = Conversation(write, keep)
+        self._conversation = None if keep is None else Conversation(write, keep)
         self._warnings: set[str] = set()
         self._is_warned = False
         self._client: ModelClient | None = None
@@ -95,7 +92,8 @@ class ModelEndpoint:
                 outage budget is used up.
         """
         before_s = self.outage_s
-        self._conversation.ask(request)
+        if self._conversation is not None:
+            self._conversation.ask(request)
         try:
             reply = self._ask(request)
         except AgentError as exc:
@@ -111,7 +109,8 @@ class ModelEndpoint:
             start_s = self._clock.monotonic_s()
             try:
                 reply = self._request(request)
-                self._conversation.answer(reply, self._clock.monotonic_s() - start_s)
+                if self._conversation is not None:
+                    self._conversation.answer(reply, self._clock.monotonic_s() - start_s)
                 return _accepted(reply)
             except UnansweredError as exc:
                 if exc.is_final:
