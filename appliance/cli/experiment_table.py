@@ -52,10 +52,10 @@ def _rates(report: ExperimentReport) -> Table:
             percent(metrics.completion_ratio),
             percent(metrics.execution_efficiency),
             scientific(metrics.cost_efficiency),
-            percent(ends.get("false_completion")),
-            percent(ends.get("step_limit")),
-            percent(row.figures.invalid_action),
-            percent(row.figures.active_finish),
+            whole(ends.get("false_completion")),
+            whole(ends.get("step_limit")),
+            whole(row.figures.invalid_action),
+            whole(row.figures.active_finish),
         )
     return table
 
@@ -71,18 +71,18 @@ def _modes(report: ExperimentReport) -> Table:
             other = ends["other"] + ends["invalid_action"]
         table.add_row(
             Text(row.name),
-            percent(ends.get("false_completion")),
-            percent(ends.get("parse_error")),
-            percent(ends.get("step_limit")),
-            percent(ends.get("time_limit")),
-            percent(ends.get("repetition_limit")),
-            percent(other),
+            whole(ends.get("false_completion")),
+            whole(ends.get("parse_error")),
+            whole(ends.get("step_limit")),
+            whole(ends.get("time_limit")),
+            whole(ends.get("repetition_limit")),
+            whole(other),
         )
     return table
 
 
 def _platforms(report: ExperimentReport) -> Table:
-    columns = [f"{name} {figure}" for name in report.platforms for figure in ("SR", "CR")]
+    columns = [f"{name}\n{figure}" for name in report.platforms for figure in ("SR", "CR")]
     table = _table("by platform", *columns)
     for row in report.all_rows:
         parts = [row.platforms.get(name) for name in report.platforms]
@@ -93,7 +93,7 @@ def _platforms(report: ExperimentReport) -> Table:
 def _pair(figures: Figures | None) -> tuple[str, str]:
     if figures is None:
         return "-", "-"
-    return percent(figures.metrics.success_rate), percent(figures.metrics.completion_ratio)
+    return whole(figures.metrics.success_rate), whole(figures.metrics.completion_ratio)
 
 
 def _count(row: RowReport) -> str:
@@ -107,6 +107,11 @@ def _count(row: RowReport) -> str:
 def percent(ratio: float | None) -> str:
     """Format a ratio as a percentage with one decimal, without its sign; None as a dash."""
     return "-" if ratio is None else f"{100 * ratio:.1f}"
+
+
+def whole(ratio: float | None) -> str:
+    """Format a ratio as a whole percentage, without its sign; None as a dash."""
+    return "-" if ratio is None else f"{100 * ratio:.0f}"
 
 
 def scientific(ratio: float | None) -> str:
