@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +12,7 @@ from appliance.cli.results import runs as known_runs
 
 if TYPE_CHECKING:
     from controller.store.runs import Attempt, RunFolder, Store
-    from controller.trajectories.exporting import Selection
+    from controller.trajectories.exporting import Format, Selection
 
 RunNames = Annotated[
     list[str] | None,
@@ -25,7 +25,7 @@ OutputOption = Annotated[
     Path, typer.Option("--output", "-o", help="Folder to write to; again to continue.")
 ]
 FormatOption = Annotated[
-    list[Literal["atif", "messages"]] | None,
+    list[str] | None,
     typer.Option("--format", help="atif, messages; repeatable; both by default."),
 ]
 SuiteFilter = Annotated[
@@ -62,7 +62,7 @@ def export(
     is 1 if a trial could not be exported. See docs/export.md.
     """
     from controller.store.runs import Store
-    from controller.trajectories.exporting import FORMATS, Exporter, Selection
+    from controller.trajectories.exporting import Exporter, Selection
     from foundation.errors import UsageError
     from foundation.settings import get_settings
 
@@ -71,7 +71,7 @@ def export(
         tuple(task or ()),
         passed_only=passed,
         all_attempts=all_attempts,
-        formats=tuple(dict.fromkeys(format_ or FORMATS)),
+        formats=_formats(format_),
     )
     jobs = _jobs(Store(get_settings().runs_dir), tuple(runs or ()), selection)
     if not jobs:
@@ -98,6 +98,21 @@ def export(
             say(f"{name}: {why}")
     if outcome.failed:
         raise typer.Exit(1)
+
+
+def _formats(names: list[str] | None) -> tuple[Format, ...]:
+    """Return the formats with these names; all without any.
+
+    Raises:
+        UnknownNameError: there is no such format.
+    """
+    from controller.trajectories.exporting import FORMATS
+    from foundation.errors import UnknownNameError
+
+    for name in names or ():
+        if name not in FORMATS:
+            raise UnknownNameError.of("format", name, FORMATS)
+    return tuple(one for one in FORMATS if not names or one in names)
 
 
 def _jobs(
