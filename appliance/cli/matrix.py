@@ -211,7 +211,9 @@ class _Player:
             len(row.spec.planned) - (len(folder.results()) if folder else 0) for row, folder in left
         )
         count, done = len(self._record.rows), len(self._record.rows) - len(left)
-        say(f"experiment {self._record.id}: {count} rows, {done} complete, {total} trial{'s' * (total != 1)} left")
+        say(
+            f"experiment {self._record.id}: {count} rows, {done} complete, {total} trial{'s' * (total != 1)} left"
+        )
         with watching(total) as display:
             for row, folder in left:
                 self._play_row(row, folder, display)

@@ -57,6 +57,7 @@ def test_shares_and_success_add_up_to_one() -> None:
             "other": 1 / TASKS,
         }
     )
+    assert rate is not None
     assert rate + sum(figures.endings.values()) == pytest.approx(1)
     assert figures.metrics.inconclusive == 1
 
