@@ -91,11 +91,17 @@ def _paths(request: RunRequest) -> list[str]:
 
 
 def require_shipped(request: RunRequest) -> None:
-    """Check that a request names no user code: suites, scripts, classes or commands.
+    """Check that a request names no user code, and no variable of the host's environment.
 
     Raises:
-        UsageError: it does.
+        UsageError: it names a suite, script, class, command, or the variable of a key.
     """
+    if request.key:
+        raise UsageError(
+            "Runs requested over the network cannot name a variable with a key.",
+            details="Its value would be sent to the model's address.",
+            resolution="Omit `key`: the service has the key of all models.",
+        )
     command = [] if request.command is None else [f"$ {request.command}"]
     if own := [*command, *_paths(request)]:
         raise UsageError(

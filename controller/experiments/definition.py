@@ -207,7 +207,7 @@ class Experiment(Strict):
         count = sum(1 for _ in itertools.islice(self.named_rows(), MAX_ROWS + 1))
         if not count:
             raise PydanticCustomError(
-                "name", "The experiment has no rows. Write `rows` or `cross`."
+                _LISTED, "The experiment has no rows. Write `rows` or `cross`."
             )
         if count > MAX_ROWS:
             raise PydanticCustomError("cross", f"The experiment has more than {MAX_ROWS} rows.")

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from controller.experiments.definition import place_of_row, read_experiment
+from controller.experiments.definition import RowSettings, place_of_row, read_experiment
 from controller.experiments.record import ExperimentRecord, RowRecord, platform_of
 from controller.experiments.rows import digest_of, request_of
 from controller.requests import specify_request
+from controller.selection import choose_tasks
+from controller.wiring import open_suite
 from evaluators.model.yaml_source import join_errors
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import MesocosmError, SpecError, UsageError
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from controller.specification.request import RunRequest
     from controller.specification.run import RunSpec
     from evaluators.loading.suite import Suite
+    from evaluators.model.yaml_source import Source
     from foundation.clock import Clock
     from foundation.settings import Settings
 
@@ -75,6 +78,7 @@ def read_plan(
     experiment, source = read_experiment(path)
     experiment = experiment.model_copy(update=dict(overrides))
     folder = path.resolve().parent
+    _check_tasks(experiment, source, folder)
     rows: dict[str, PlannedRow] = {}
     errors: list[SpecError] = []
     for name, row in experiment.named_rows():
@@ -87,6 +91,21 @@ def read_plan(
     if errors:
         raise errors[0] if len(errors) == 1 else join_errors(errors)
     return Plan(experiment, path.resolve(), rows)
+
+
+def _check_tasks(experiment: Experiment, source: Source, folder: Path) -> None:
+    """Check suite, tasks and tags once, as all rows have the same.
+
+    Raises:
+        SpecError: they do not exist, or a file of the suite is invalid.
+    """
+    place = "suite"
+    try:
+        suite = open_suite(request_of(experiment, RowSettings(), folder).suite)
+        place = "tasks" if experiment.tasks else "tags"
+        choose_tasks(suite, experiment.tasks, experiment.tags)
+    except MesocosmError as exc:
+        raise source.error((place,), exc.brief, exc.details, exc.resolution) from exc
 
 
 def open_record(

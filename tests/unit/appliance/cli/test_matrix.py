@@ -118,6 +118,29 @@ def test_a_row_that_cannot_be_played_names_line_and_nearest(
 
 
 @pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("[write-file]", "[wirte-file]", ["matrix.yaml:3: There is no task", "'write-file'"]),
+        ("tasks:", "tags: [none]\ntasks:", ["matrix.yaml:4:", "has tags"]),
+        ("suite: ", "suite: smok # ", ["matrix.yaml:2: There is no suite", "'smoke'"]),
+    ],
+)
+def test_suite_and_tasks_are_checked_once(  # noqa: PLR0917 - fixtures and a case
+    run: Callable[..., tuple[int, str, str]],
+    tmp_path: Path,
+    tiny: Path,
+    before: str,
+    after: str,
+    said: list[str],
+) -> None:
+    path = write(tmp_path, tiny, ROWS)
+    path.write_text(path.read_text().replace(before, after))
+    code, _, err = run("--matrix", path)
+    assert code == 2
+    assert [part for part in said if part not in err] == []
+
+
+@pytest.mark.parametrize(
     ("options", "said"),
     [
         (["--repeats", "2"], "these belong in the file: repeats"),

@@ -58,7 +58,8 @@ cross:
     [
         (f"{HEAD}rows:\n  - {{name: a, modle: x}}\n", ["matrix.yaml:4", "'modle'", "'model'"]),
         (f"{HEAD}row:\n  - {{name: a}}\n", ["matrix.yaml:3", "'row'", "'rows'"]),
-        (f"{HEAD}rows: []\n", ["matrix.yaml:1", "no rows"]),
+        (f"{HEAD}rows: []\n", ["matrix.yaml:3", "no rows"]),
+        (f"{HEAD}rows: {{name: a}}\n", ["matrix.yaml:3: rows: Input should be a valid list"]),
         (HEAD, ["no rows"]),
         (f"{HEAD}cross:\n  agents: {{}}\n", ["matrix.yaml:3", "'agents'", "no values"]),
         (f"{HEAD}rows:\n  - {{agent: noop}}\n", ["matrix.yaml:4", "'name' is missing"]),
