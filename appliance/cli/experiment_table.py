@@ -23,7 +23,8 @@ def print_experiment(report: ExperimentReport) -> None:
     """Print the figures of all rows, AgentStudio's failure modes, and the figures by platform."""
     print_table(_rates(report))
     out = console_out()
-    out.print(_LEGEND, markup=False)
+    legend = _LEGEND + ("; (?) inconclusive" if report.inconclusive else "")
+    out.print(legend, markup=False)
     out.print()
     print_table(_modes(report))
     if len(report.platforms) > 1:

@@ -9,6 +9,7 @@ import typer
 from appliance.cli.execution import check_ready, machines_of, perform
 from appliance.cli.experiment_table import print_experiment
 from appliance.cli.output import print_json, say
+from controller.episode.result import Reason
 from foundation.errors import MesocosmError, UsageError
 
 if TYPE_CHECKING:
@@ -106,6 +107,12 @@ def _conclude(report: ExperimentReport, path: Path) -> None:
         raise typer.Exit(1)
 
 
+def _judged(folder: RunFolder | None) -> int:
+    """Return the number of trials of a run that are not played again."""
+    results = folder.results() if folder else []
+    return sum(result.reason is not Reason.CANCELLED for result in results)
+
+
 class _Player:
     """Plays the rows of an experiment one after the other."""
 
@@ -142,7 +149,7 @@ class _Player:
         for record in self._record.rows:
             planned = self._plan.rows[record.name]
             folder = left.get(record.name)
-            ended = len(folder.results()) if folder else 0
+            ended = _judged(folder)
             total = len(planned.spec.planned)
             count = 0 if record.name not in left else total - ended
             rows.append(
@@ -207,9 +214,7 @@ class _Player:
 
         self._store.save(self._record)
         left = list(self.left())
-        total = sum(
-            len(row.spec.planned) - (len(folder.results()) if folder else 0) for row, folder in left
-        )
+        total = sum(len(row.spec.planned) - _judged(folder) for row, folder in left)
         count, done = len(self._record.rows), len(self._record.rows) - len(left)
         say(
             f"experiment {self._record.id}: {count} rows, {done} complete, {total} trial{'s' * (total != 1)} left"
