@@ -95,10 +95,11 @@ class Conversation:
         if digest in self._known:
             return digest
         self._known.add(digest)
-        text = mask(json.dumps(content))[:_MOST_CHARS]
+        text = json.dumps(content)
         if len(text) <= _PART_CHARS:
-            self._write("content", digest=digest, content=json.loads(text))
+            self._write("content", digest=digest, content=content)
             return digest
+        text = mask(text)[:_MOST_CHARS]  # before it is split, as a secret may be, too
         parts = range(0, len(text), _PART_CHARS)
         for number, begin in enumerate(parts, 1):
             piece = text[begin : begin + _PART_CHARS]

@@ -17,6 +17,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from controller.store.runs import Attempt
 from controller.trajectories.atif import to_atif
 from controller.trajectories.messages import to_rows
 from controller.trajectories.pictures import FOLDER, Pictures
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from controller.store.runs import Attempt, RunFolder
+    from controller.store.runs import RunFolder
     from controller.trajectories.reading import Trajectory
 
 Format = Literal["atif", "messages"]
@@ -151,7 +152,8 @@ class Exporter:
             for folder, attempt in jobs:
                 name = f"{folder.spec.run}.{attempt.folder.parent.name}.{attempt.number}"
                 try:
-                    self._export(folder, attempt, name)
+                    # A new object, whose lines are forgotten after it: the list may be long.
+                    self._export(folder, Attempt(attempt.number, attempt.path), name)
                 except StoreError as exc:
                     self.outcome.failed[name] = exc.brief
                 advance(name)

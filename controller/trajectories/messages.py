@@ -39,7 +39,8 @@ def _common(trajectory: Trajectory, turn: TrajectoryTurn, number: int) -> Row:
     spec, result = trajectory.spec, trajectory.result
     agent, model = trajectory.agent_of(turn.member)
     refusals = [deed.code for deed in turn.deeds if deed.code]
-    usage = turn.usage.to_dict() if turn.usage is not None and turn.usage.is_known else {}
+    is_counted = turn.usage is not None and turn.usage.is_known and len(turn.exchanges) <= 1
+    usage = turn.usage.to_dict() if turn.usage is not None and is_counted else {}
     return {
         "id": f"{trajectory.id}.{number}",
         "run": spec.run,
