@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from controller.model_server.script import read_script
 from controller.model_server.server import serving
 from controller.store.runs import Store
@@ -53,6 +55,7 @@ def ended(store: Store) -> Iterator[str]:
             yield name
 
 
+@pytest.mark.timeout(1200)
 def test_twelve_settings_are_killed_once_and_resumed(tmp_path: Path) -> None:
     environment = {"MESOCOSM_STATE_DIR": str(tmp_path / "state")}
     store = Store(tmp_path / "state/runs")
@@ -60,10 +63,10 @@ def test_twelve_settings_are_killed_once_and_resumed(tmp_path: Path) -> None:
         path = write_slice(tmp_path, server.address)
         argv = [*MESOCOSM, "run", "--matrix", str(path), "--json"]
         with start(argv, env=environment, merge=False) as process:
-            assert wait_until(lambda: len([*ended(store)]) >= 3, timeout_s=120)
+            assert wait_until(lambda: len([*ended(store)]) >= 3, timeout_s=300)
             before = {name: (store.root / name / "run.json").stat() for name in ended(store)}
             os.killpg(process.pid, signal.SIGKILL)
-        done = run(argv, env=environment, timeout_s=180)
+        done = run(argv, env=environment, timeout_s=600)
         assert done.exit_code == 0, done.stderr.decode()
         assert server.responder.violations == []
     report: dict[str, Any] = json.loads(done.stdout)
