@@ -17,16 +17,31 @@ MAX_ENTRY_CHARS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
+class KeptPicture:
+    """A picture that the log keeps.
+
+    Attributes:
+        data: the encoded picture.
+        media_type: its format, such as ``image/png``.
+    """
+
+    data: bytes
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One entry.
 
     Attributes:
         kind: kind of entry, such as ``reply``; chosen by the agent.
         data: any JSON data.
+        pictures: pictures that are kept with it.
     """
 
     kind: str
     data: dict[str, Json]
+    pictures: tuple[KeptPicture, ...] = ()
 
 
 class Diary:
@@ -38,6 +53,7 @@ class Diary:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._entries: list[Entry] = []
+        self._pictures: list[KeptPicture] = []
         self._sources: list[Callable[[], Mapping[str, str]]] = []
 
     def follow(self, source: Callable[[], Mapping[str, str]]) -> None:
@@ -62,9 +78,14 @@ class Diary:
         text = json.dumps(data)
         if len(text) > MAX_ENTRY_CHARS:
             raise ValueError(f"an entry may have {MAX_ENTRY_CHARS} characters, got {len(text)}")
-        entry = Entry(str(kind), json.loads(text))
         with self._lock:
-            self._entries.append(entry)
+            pictures, self._pictures = tuple(self._pictures), []
+            self._entries.append(Entry(str(kind), json.loads(text), pictures))
+
+    def keep(self, data: bytes, media_type: str) -> None:
+        """Keep a picture with the next entry; the entry may name it by its SHA-256."""
+        with self._lock:
+            self._pictures.append(KeptPicture(data, media_type))
 
     def take(self) -> list[Entry]:
         """Return the entries since the last call."""

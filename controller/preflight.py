@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from controller.agents.custom.command import require_starting
 from controller.agents.custom.http_endpoint import require_endpoint
+from controller.agents.registry import choice_of
 from controller.models.checking.format_check import FormatCheck
 from controller.models.checking.preflight import (
     require_answering,
@@ -90,7 +91,7 @@ def examine(
             for row in spec.agents
         }
     else:
-        checks |= _agent_checks(spec.only_agent, model)
+        checks |= _agent_checks(spec.only_agent, choice_of(spec, model))
     for name, check in checks.items():
         try:
             yield Finding(name, check())

@@ -16,6 +16,7 @@ from controller.selection import choose_tasks, with_limits
 from controller.specification.agent import (
     TOOLS,
     HeuristicSpec,
+    Member,
     ModelClientSpec,
     OracleSpec,
     RandomSpec,
@@ -32,7 +33,7 @@ from foundation.errors import RequirementError, UnknownNameError, UsageError
 from provisioning.recording.recorder import check_recording
 
 if TYPE_CHECKING:
-    from controller.specification.agent import AgentSpec, Member
+    from controller.specification.agent import AgentSpec
     from controller.specification.request import RunRequest
     from controller.specification.run import RunSpec
     from controller.specification.team import TeamSpec
@@ -95,11 +96,17 @@ def _paths(request: RunRequest) -> list[str]:
 
 
 def require_shipped(request: RunRequest) -> None:
-    """Check that a request names no user code: suites, scripts, classes, commands or endpoints.
+    """Check that a request names no user code, no endpoint, and no variable of the host's environment.
 
     Raises:
-        UsageError: it does.
+        UsageError: it names a suite, script, class, command, or the variable of a key.
     """
+    if request.key:
+        raise UsageError(
+            "Runs requested over the network cannot name a variable with a key.",
+            details="Its value would be sent to the model's address.",
+            resolution="Omit `key`: the service has the key of all models.",
+        )
     command = [] if request.command is None else [f"$ {request.command}"]
     endpoint = [request.agent] if is_endpoint(request.agent) else []
     if own := [*command, *endpoint, *_paths(request)]:
@@ -144,6 +151,7 @@ def model_choice(request: RunRequest) -> ModelChoice:
         image_scale=request.image_scale,
         history=request.history,
         pictures=request.pictures,
+        key=request.key or None,
     )
 
 
@@ -168,13 +176,13 @@ def specify_request(
     suite, tasks = open_tasks(request)
     _check_solution(request, suite, tasks)
     _check_tools(request, suite, tasks)
-    team, agent = _specify_players(request, suite, tasks)
-    if not isinstance(agent, tuple):
-        _check_family(agent, suite, tasks)
+    team, players = _specify_players(request, suite, tasks)
+    if not isinstance(players, tuple):
+        _check_family(players, suite, tasks)
     require_observation(request.whole_observation, suite.vocabulary)
     spec = specify_run(
         suite,
-        agent,
+        _with_key(players, request.key),
         team=team,
         tasks=tasks,
         repeats=request.repeats,
@@ -182,9 +190,9 @@ def specify_request(
         seed=request.seed,
         order=request.order,
         observation=request.whole_observation.with_parts(
-            trees=isinstance(agent, HeuristicSpec), feedback="none"
+            trees=isinstance(players, HeuristicSpec), feedback="none"
         ),
-        actions=_specify_actions(request, team, agent),
+        actions=_specify_actions(request, team, players),
         limits=request.limits,
         budget=request.budget,
         recording_hz=request.recording_hz,
@@ -284,6 +292,25 @@ def _specify_players(
     for member in members:
         _require_prices(request, member.agent)
     return team, members
+
+
+def _with_key(players: AgentSpec | tuple[Member, ...], key: str) -> AgentSpec | tuple[Member, ...]:
+    """Return players whose models use the key in an environment variable, unless they name one.
+
+    Raises:
+        UsageError: a key is named for an agent that does not ask a model itself.
+    """
+    if not key:
+        return players
+    members = players if isinstance(players, tuple) else (Member(agent=players),)
+    if not all(isinstance(member.agent, ModelClientSpec) for member in members):
+        raise UsageError(
+            f"The agent {members[0].agent.kind} asks no model, so that it needs no key.",
+            resolution="Omit `key`.",
+        )
+    return tuple(
+        member if member.key else member.model_copy(update={"key": key}) for member in members
+    )
 
 
 def _specify_agent(request: RunRequest) -> AgentSpec:

@@ -139,6 +139,11 @@ class Settings(EnvironmentSettings):
         return self.state_dir / "runs"
 
     @property
+    def experiments_dir(self) -> Path:
+        """One folder per experiment: which run has the trials of which row."""
+        return self.state_dir / "experiments"
+
+    @property
     def baselines_dir(self) -> Path:
         """Changes that no-op trials make, by task and image."""
         return self.state_dir / "baselines"

@@ -39,6 +39,7 @@ _COMMANDS = (
     "schedule",
     "service",
     "results",
+    "trajectories",
     "logs",
     "regrade",
     "trial",

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from appliance.cli.execution import check_ready, execute, machines_of
 from appliance.cli.output import JsonOption, say
 from appliance.cli.results import SuiteOption, runs
-from appliance.cli.run import BuildOption, check_ready, execute, machines_of
+from appliance.cli.run import BuildOption
 from appliance.cli.run_options import (
     BaseUrl,
     BudgetSeconds,

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from appliance.cli.output import JsonOption, console_err, console_out, print_json, print_report, say
-from appliance.cli.run_request import RequestCommand, request_of
+from appliance.cli.execution import check_ready, execute, machines_of, make_executor
+from appliance.cli.output import JsonOption, console_out, print_json, say
+from appliance.cli.run_request import OptionalSuiteCommand, given_options, request_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from controller.episode.result import Reason
-    from controller.scheduling.executor import Executor
-    from controller.specification.model_choice import ModelChoice
     from controller.specification.request import RunRequest
     from controller.specification.run import RunSpec
-    from controller.store.runs import RunFolder
     from evaluators.loading.suite import Suite
     from foundation.settings import Settings
-    from provisioning.resource import ResourceSpec
 
 
 DryRun = Annotated[
@@ -32,18 +27,35 @@ BuildOption = Annotated[
 ]
 
 
+MatrixOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--matrix",
+        metavar="FILE.yaml",
+        help="Play an experiment file, several agents and observations, in place of SUITE; again to "
+        "continue it; see docs/experiments.md.",
+        dir_okay=False,
+    ),
+]
+NewOption = Annotated[
+    bool, typer.Option("--new", help="With --matrix: begin again instead of continuing.")
+]
+
+
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("run", cls=RequestCommand)(run)
+    app.command("run", cls=OptionalSuiteCommand)(run)
 
 
 def run(
     context: typer.Context,
+    matrix: MatrixOption = None,
+    new: NewOption = False,
     dry_run: DryRun = False,
     build: BuildOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Run an agent on a suite and report its results.
+    """Run an agent on a suite, or several by an experiment file, and report the results.
 
     Before leasing a machine, the preflight asks the model for one tool call about one picture,
     starts the agent's command, and checks images, hypervisor, disk and memory.
@@ -53,13 +65,25 @@ def run(
     images are not current or the hypervisor does not answer, in which case nothing was started.
     """
     from controller.agents.registry import make_run_driver
-    from controller.executors.local import LocalExecutor
     from controller.requests import model_choice, specify_request
     from controller.store.runs import Store
     from controller.unfamiliar import misspelt_packages
-    from controller.wiring import isolated_executor, open_fleet, open_trials
+    from controller.wiring import open_fleet, open_trials
     from foundation.settings import get_settings
 
+    if matrix is not None:
+        from appliance.cli.matrix import run_matrix
+
+        run_matrix(
+            matrix,
+            context.obj,
+            given_options(context),
+            is_new=new,
+            build=build,
+            dry_run=dry_run,
+            json=json,
+        )
+        return
     request = request_of(context)
     settings, model = get_settings(), model_choice(request)
     spec, suite = specify_request(request, settings)
@@ -78,12 +102,7 @@ def run(
     fleet = open_fleet(request.fleet, settings, say)
     trials = open_trials(spec, suite, driver, fleet, settings)
     folder = Store(settings.runs_dir).create(spec)
-    executor: Executor = LocalExecutor(trials, request.parallel)
-    if request.isolate:
-        executor = isolated_executor(
-            trials, folder, settings, request.fleet, parallel=request.parallel, model=model
-        )
-    execute(folder, suite, executor, json=json)
+    execute(folder, suite, make_executor(trials, folder, request, settings), json=json)
 
 
 def show_estimate(
@@ -106,114 +125,3 @@ def show_estimate(
         return
     for line in (*figures.lines(), *map(str, findings)):
         console_out().print(line, markup=False, soft_wrap=True)
-
-
-def check_machines(
-    settings: Settings, specs: set[ResourceSpec], *, build: bool, needs_renderer: bool = False
-) -> None:
-    """Raise if what tasks need is not available; see `require_ready`."""
-    from appliance.bringup.preflight import require_ready
-    from provisioning.fleet.host_backends import HostBackends
-
-    backends = HostBackends(settings)
-    require_ready(
-        settings,
-        specs,
-        backends,
-        build=build,
-        console=console_err(),
-        needs_renderer=needs_renderer,
-    )
-
-
-def check_ready(
-    spec: RunSpec,
-    model: ModelChoice,
-    machines: Callable[[], None] | None,
-    *,
-    is_whole: bool,
-) -> None:
-    """Raise if a run could not start or continue.
-
-    Args:
-        spec: specification of the run.
-        model: the user's choice of the model.
-        machines: raises if machines are not available; None if the run needs none of this appliance.
-        is_whole: check everything, not only machines.
-    """
-    from controller.preflight import require_ready
-    from foundation.settings import get_settings
-
-    if is_whole:
-        require_ready(spec, model, get_settings(), machines)
-    elif machines is not None:
-        machines()
-
-
-def machines_of(
-    spec: RunSpec, suite: Suite, settings: Settings, *, build: bool
-) -> Callable[[], None]:
-    """Return a function that raises if what a run needs is not available.
-
-    Args:
-        spec: specification of the run.
-        suite: its suite.
-        settings: of the appliance.
-        build: build images that are not current.
-    """
-    from controller.planning import needs_of, tasks_of, views_documents
-
-    return lambda: check_machines(
-        settings,
-        needs_of(spec, suite),
-        build=build,
-        needs_renderer=views_documents(tasks_of(spec, suite), suite.vocabulary),
-    )
-
-
-def execute(
-    folder: RunFolder,
-    suite: Suite,
-    executor: Executor,
-    *,
-    json: bool,
-    retry: frozenset[Reason] = frozenset(),
-) -> None:
-    """Execute the remaining trials of a run, and always print its report.
-
-    Raises:
-        typer.Exit: with 1, if trials were inconclusive or the budget is spent.
-    """
-    from appliance.cli.confirming import confirming
-    from appliance.cli.watch import watching
-    from controller.episode.result import Reason
-    from controller.scheduling.execution import execute_run
-    from controller.store.report import read_report
-    from controller.store.spending import BUDGET_SPENT
-
-    say(f"run {folder.spec.run}")
-    try:
-        with watching(len(folder.spec.planned)) as display, confirming(folder):
-            execute_run(folder, executor, retry=retry, on_event=display)
-    except KeyboardInterrupt:
-        say(f"To continue: mesocosm resume {folder.spec.run}")
-        raise
-    finally:
-        report = read_report(folder, suite)
-        if json:
-            print_json(report.to_dict())
-        else:
-            print_report(report)
-    if report.ended == BUDGET_SPENT:
-        say(
-            f"To continue with a larger budget: mesocosm resume {folder.spec.run} --budget-tokens N"
-        )
-        raise typer.Exit(1)
-    if left := report.verdicts["INCONCLUSIVE"]:
-        wrong = sum(trial.reason is Reason.TASK_ERROR for trial in report.trials)
-        if wrong:
-            say(f"{wrong} ended with a task_error: fix the task and start a new run")
-        if left > wrong:
-            command = f"mesocosm resume {folder.spec.run} --retry inconclusive"
-            say(f"{left - wrong} inconclusive; to retry: {command}")
-        raise typer.Exit(1)

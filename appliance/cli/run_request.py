@@ -61,6 +61,9 @@ from appliance.cli.run_options import (
 if TYPE_CHECKING:
     from controller.specification.request import RunRequest
 
+_GIVEN = "COMMANDLINE"
+"""Where a value came from, in Typer's own words; key of the names of such options in a context."""
+
 
 class RequestCommand(TyperCommand):
     """A command that has the options of a run, in addition to its own; see `request_of`.
@@ -79,20 +82,44 @@ class RequestCommand(TyperCommand):
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - Typer's own click is private
         """Read the options of the request, and run the command with the others."""
         names = [parameter.name for parameter in self._request.params]
+        given = {name for name in names if ctx.get_parameter_source(name).name == _GIVEN}
+        ctx.meta[_GIVEN] = frozenset(given)
         values = {name: ctx.params.pop(name) for name in names}
         assert self._request.callback is not None  # noqa: S101 - it is `read_options`
         ctx.obj = self._request.callback(**values)
         return super().invoke(ctx)
 
 
+class OptionalSuiteCommand(RequestCommand):
+    """A command whose suite may be left out, because a file can name it; see `given_options`.
+
+    Args:
+        settings: as typer passes them to a command's class.
+    """
+
+    def __init__(self, *settings: Any, **more: Any) -> None:  # noqa: ANN401 - typer's own
+        super().__init__(*settings, **more)
+        for parameter in self._request.params:
+            if parameter.name == "suite":
+                parameter.required, parameter.default = False, ""
+
+
+def given_options(context: typer.Context) -> frozenset[str]:
+    """Return the names of the options of a run that were given on the command line."""
+    return frozenset(context.meta[_GIVEN])
+
+
 def request_of(context: typer.Context) -> RunRequest:
     """Return the request that a `RequestCommand` was given.
 
     Raises:
-        UsageError: a value is invalid.
+        UsageError: a value is invalid, or there is no suite.
     """
     from controller.specification.request import parse_request
+    from foundation.errors import UsageError
 
+    if "suite" not in given_options(context):
+        raise UsageError("The suite is missing.", resolution="Name it: mesocosm run SUITE.")
     return parse_request(context.obj)
 
 

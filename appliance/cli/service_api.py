@@ -28,7 +28,7 @@ _UNBOUNDED_RATE = 1e9
 
 def make_sessions(settings: Settings) -> EpisodeSessions:
     """Return the part that manages episodes which programs drive over the API."""
-    from appliance.cli.run import check_machines
+    from appliance.cli.execution import check_machines
     from controller.service.episodes.factory import EpisodeFactory
     from controller.service.episodes.sessions import EpisodeSessions
     from foundation.clock import SYSTEM_CLOCK

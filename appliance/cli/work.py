@@ -81,7 +81,7 @@ def make_worker(database: Database, settings: Settings, *, runs: int, grace_s: f
         runs: maximum number of concurrent runs.
         grace_s: how long running trials may continue after a stop request, in seconds.
     """
-    from appliance.cli.run import check_machines
+    from appliance.cli.execution import check_machines
     from controller.service.process import work_on_queue
     from controller.service.worker.worker import Worker
     from foundation.clock import SYSTEM_CLOCK

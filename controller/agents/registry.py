@@ -143,10 +143,16 @@ def make_run_driver(spec: RunSpec, model: ModelChoice | None = None) -> Driver:
         MesocosmError: as for `make_driver` and `make_team_driver`.
     """
     if spec.team.is_single:
-        return make_driver(spec.only_agent, model)
+        return make_driver(spec.only_agent, choice_of(spec, model or ModelChoice()))
     from controller.agents.team.specifying import make_team_driver  # noqa: PLC0415
 
     return make_team_driver(spec, model or ModelChoice())
+
+
+def choice_of(spec: RunSpec, model: ModelChoice) -> ModelChoice:
+    """Return a user's choice of the model of a run's only agent, with the key that the run names."""
+    key = spec.agents[0].key
+    return model.model_copy(update={"key": key}) if key else model
 
 
 def _specify_command(name: str, command: str, folder: Path | None) -> CommandSpec:

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     ]
 
 
+PNG = "image/png"
+
+
 class Record(Protocol):
     """Records metrics, such as `foundation.measures.record`."""
 
@@ -60,7 +63,7 @@ class EventSink(Protocol):
         """Store screenshots and return their digests by role."""
         ...
 
-    def keep_picture(self, png: bytes) -> str:
+    def keep_picture(self, data: bytes, media_type: str = PNG) -> str:
         """Store a picture and return its digest."""
         ...
 
@@ -85,9 +88,10 @@ class NoLog:
         """Return the digests without storing anything."""
         return {role: shot.digest for role, shot in shots.items()}
 
-    def keep_picture(self, png: bytes) -> str:
+    def keep_picture(self, data: bytes, media_type: str = PNG) -> str:
         """Return the digest without storing anything."""
-        return digest_bytes(png)
+        del media_type
+        return digest_bytes(data)
 
     def keep_trees(self, trees: Mapping[str, Sequence[Element]]) -> dict[str, str]:
         """Return empty digests without storing anything."""

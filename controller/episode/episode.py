@@ -269,6 +269,8 @@ class Episode:
         """
         name = self._member(member)
         for entry in entries:
+            for picture in entry.pictures:
+                self._log.keep_picture(picture.data, picture.media_type)
             self._log.append("agent", member=name, kind=entry.kind, data=entry.data)
 
     def fail(self, error: Exception, *, member: str | None = None) -> Step:

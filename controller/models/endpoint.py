@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from controller.models.adapters import find_adapter
+from controller.models.conversation import Conversation
 from controller.models.failures import UnansweredError, clean
 from controller.models.messages import Stop
 from controller.models.outage import FIRST_PAUSE_S, MAX_PAUSE_S
@@ -52,7 +53,9 @@ class ModelEndpoint:
     Args:
         settings: the model, with its adapter, timeouts and retries.
         clock: measures outages and waits between retries.
-        write: receives an entry for each request: the reply, or why there was none.
+        write: receives entries for each request: what is sent, the reply, or why there was none.
+        keep: receives each picture that is sent for the first time, with its media type; without it,
+            what is sent is not recorded.
 
     Attributes:
         outage_s: seconds that the trial has lost to outages so far.
@@ -66,6 +69,7 @@ class ModelEndpoint:
         settings: ModelSettings,
         clock: Clock = SYSTEM_CLOCK,
         write: Callable[..., object] = _ignore,
+        keep: Callable[[bytes, str], object] | None = None,
     ) -> None:
         for secret in settings.secrets():
             redact(secret)
@@ -73,6 +77,7 @@ class ModelEndpoint:
         self._adapter = find_adapter(settings.adapter)
         self._clock = clock
         self._write = write
+        self._conversation = None if keep is None else Conversation(write, keep)
         self._warnings: set[str] = set()
         self._is_warned = False
         self._client: ModelClient | None = None
@@ -87,6 +92,8 @@ class ModelEndpoint:
                 outage budget is used up.
         """
         before_s = self.outage_s
+        if self._conversation is not None:
+            self._conversation.ask(request)
         try:
             reply = self._ask(request)
         except AgentError as exc:
@@ -101,7 +108,10 @@ class ModelEndpoint:
         for pause_s in _pauses():
             start_s = self._clock.monotonic_s()
             try:
-                return _accepted(self._request(request))
+                reply = self._request(request)
+                if self._conversation is not None:
+                    self._conversation.answer(reply, self._clock.monotonic_s() - start_s)
+                return _accepted(reply)
             except UnansweredError as exc:
                 if exc.is_final:
                     raise self._unavailable(exc) from None

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
+
+from pydantic import SecretStr
 
 from controller.models.adapters import find_adapter
 from controller.models.families.table import AUTO, choose_family, find_family
@@ -12,7 +15,7 @@ from controller.models.prices import find_price
 from controller.models.settings import ModelSettings
 from controller.specification.agent import TOOLS, ModelClientSpec, ModelSpec, Sampling
 from foundation.clock import SYSTEM_CLOCK
-from foundation.errors import SettingsError, UsageError
+from foundation.errors import RequirementError, SettingsError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,9 +52,11 @@ def read_settings(**chosen: object) -> ModelSettings:
     choice of the user (`model_fields_set`).
 
     Args:
-        chosen: fields that override the environment; None keeps the environment's value.
+        chosen: fields that override the environment; None keeps the environment's value. ``key`` names
+            the environment variable with the key.
 
     Raises:
+        RequirementError: the variable of the key is not set.
         SettingsError: a variable has an invalid value, MESOCOSM_MODEL_EXTRA has a field that the agent
             sets, or the file of the key is not safe.
         SpecError: the price table is invalid.
@@ -59,12 +64,24 @@ def read_settings(**chosen: object) -> ModelSettings:
         UsageError: the adapter does not carry the family, or no family is known for the model.
     """
     values: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
+    if variable := values.pop("key", None):
+        values["api_key"] = _read_variable(variable)
     settings = ModelSettings(**values)
     if taken := sorted(find_adapter(settings.adapter).own_fields & settings.extra.keys()):
         raise SettingsError(
             "MESOCOSM_MODEL_EXTRA is invalid.", details=f"{', '.join(taken)} cannot be set here"
         )
     return _filled(settings)
+
+
+def _read_variable(name: str) -> SecretStr:
+    key = os.environ.get(name, "")
+    if not key:
+        raise RequirementError(
+            f"The model needs a key, but {name} is not set.",
+            resolution=f"Set the environment variable {name}.",
+        )
+    return SecretStr(key)
 
 
 def _filled(settings: ModelSettings) -> ModelSettings:

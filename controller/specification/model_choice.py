@@ -21,6 +21,7 @@ class ModelChoice(Record):
         image_scale: factor that screenshots are scaled down by.
         history: number of past turns that each request includes.
         pictures: number of these turns that include their screenshots.
+        key: environment variable with its key; None for that of all models.
     """
 
     adapter: str | None = None
@@ -31,3 +32,4 @@ class ModelChoice(Record):
     image_scale: float | None = None
     history: int | None = None
     pictures: int | None = None
+    key: str | None = None

@@ -44,6 +44,7 @@ class RunRequest(BaseModel):
         replay: the run whose recorded actions the agent ``replay`` plays.
         model: name of the model, for the agent ``model``; from the environment by default.
         base_url: URL of the model's endpoint, without credentials; from the environment by default.
+        key: environment variable with the model's key; by default that of all models.
         extra_fields: additional fields of each request to the model.
         image_scale: factor by which screenshots are scaled down for the model.
         history: number of past turns that each request to the model includes.
@@ -87,6 +88,7 @@ class RunRequest(BaseModel):
     replay: str = Field(default="", max_length=_NAME_CHARS)
     model: _Name | None = None
     base_url: _Path | None = None
+    key: str = Field(default="", max_length=_NAME_CHARS, pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$")
     extra_fields: dict[str, JsonValue] | None = None
     image_scale: float | None = Field(default=None, ge=0.1, le=1)
     history: int | None = Field(default=None, ge=1, le=1000)

@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 EVENTS = "events.jsonl"
 
 
+def picture_suffix(media_type: str) -> str:
+    """Return the suffix of the file of a picture: ``.jpeg``, ``.webp``; ``.png`` for others."""
+    kind = media_type.partition("/")[2]
+    return f".{kind}" if kind in {"jpeg", "webp"} else ".png"
+
+
 class TrialLog:
     """The log of one attempt at a trial, open for appending; a context manager.
 
@@ -95,14 +101,14 @@ class TrialLog:
             self._keep(f"{shot.digest}.png", shot.png)
         return {role: shot.digest for role, shot in shots.items()}
 
-    def keep_picture(self, png: bytes) -> str:
+    def keep_picture(self, data: bytes, media_type: str = "image/png") -> str:
         """Write a new picture and return its digest.
 
         Raises:
             StoreError: the disk is full or broken.
         """
-        digest = digest_bytes(png)
-        self._keep(f"{digest}.png", png)
+        digest = digest_bytes(data)
+        self._keep(f"{digest}{picture_suffix(media_type)}", data)
         return digest
 
     def keep_trees(self, trees: Mapping[str, Sequence[Element]]) -> dict[str, str]:

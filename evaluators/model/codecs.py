@@ -172,7 +172,8 @@ def _message(row: ErrorDetails) -> str:
         return f"{name}: {row['input']!r} is not a valid name. Write {form}."
     if is_own_error(row["type"]):
         return f"{name}: {row['msg']}" if name else row["msg"]
-    return f"{name}: {row['msg']}, not {row['input']!r}."
+    message = row["msg"].replace("valid tuple", "valid list")
+    return f"{name}: {message}, not {row['input']!r}."
 
 
 def _known_keys(model: type[BaseModel]) -> str:

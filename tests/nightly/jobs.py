@@ -229,6 +229,22 @@ JOBS = (
         timeout_s=2 * 3600.0,
     ),
     Job(
+        "twelve-settings",
+        "CRAB's twelve settings on the suite smoke against the stand-in server, killed once and resumed: "
+        "verdicts, tokens and ways of ending as scripted; their export is complete",
+        (
+            *("controller/experiments", "controller/trajectories", "controller/agents"),
+            *(
+                "controller/model_server",
+                "examples/experiments",
+                "tests/nightly/twelve_settings.py",
+            ),
+        ),
+        command=("-m", "tests.nightly.twelve_settings"),
+        distributions=(DEFAULT,),
+        timeout_s=2 * 3600.0,
+    ),
+    Job(
         "service",
         "20 kills of the service lose no trial of 40 and fire no slot twice, a full disk loses nothing, "
         "1,000 abandoned episodes leak nothing, 1,000 machines and 10,000 trials are scheduled in time; "

@@ -9,6 +9,7 @@ from controller.actions.space import Action
 from controller.agents.driver import AgentDriver
 from controller.agents.oracle import OracleDriver
 from controller.executors.local import LocalExecutor, LocalTrials
+from controller.experiments.record import ExperimentRecord, ExperimentStore, RowRecord
 from controller.models.usage import Usage
 from controller.planning import specify_run
 from controller.protocol import Turn
@@ -22,6 +23,8 @@ from provisioning.fake import FakeFleet
 from tests.unit.controller.lab import ignore
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from controller.episode.trial import Driver
     from controller.observation.observer import Observation
     from controller.protocol import AgentContext
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
 TINY = Path(__file__).resolve().parents[1] / "suites/tiny"
 SCHEDULE = "nightly"
+EXPERIMENT = "two-agents"
 SCHEME = "gsettings set org.gnome.desktop.interface color-scheme"
 TURNS = (
     Turn((Action("tap", "phone", {"x": 90, "y": 42}),), Usage(1840, 61, 0.0031), "The to-do is on the phone. I tap Tasks."),
@@ -55,7 +59,9 @@ class Thinker:
 def record_demo(runs_dir: Path) -> tuple[str, str]:
     """Record a run of the agent that thinks aloud, and one by the oracle; return their ids."""
     thinker = _record(runs_dir, CustomSpec(name="thinker"), AgentDriver(Thinker))
-    return thinker, _record(runs_dir, OracleSpec(), OracleDriver())
+    oracle = _record(runs_dir, OracleSpec(), OracleDriver())
+    _add_experiment(runs_dir, {"thinker": thinker, "solution": oracle, "not yet played": ""})
+    return thinker, oracle
 
 
 def add_schedule(register: Register) -> None:
@@ -63,6 +69,26 @@ def add_schedule(register: Register) -> None:
     request = {"suite": "smoke", "agent": "noop", "fleet": "fake"}
     trigger = {"kind": "cron", "line": "0 2 * * *"}
     register.add(parse_schedule({"name": SCHEDULE, "trigger": trigger, "request": request}))
+
+
+def _add_experiment(runs_dir: Path, runs: Mapping[str, str]) -> None:
+    """Add the experiment `EXPERIMENT` with a row for each run."""
+    spec = Store(runs_dir).open(next(iter(runs.values()))).spec
+    ExperimentStore(runs_dir.parent / "experiments").save(
+        ExperimentRecord(
+            id=EXPERIMENT,
+            name=EXPERIMENT,
+            file="matrix.yaml",
+            started_s=spec.started_s,
+            suite=spec.suite,
+            tasks=spec.tasks,
+            platforms={"dark-style": "cross", "write-file": "desktop"},
+            repeats=1,
+            fleet="fake",
+            human=True,
+            rows=tuple(RowRecord(name=name, digest="", run=run) for name, run in runs.items()),
+        )
+    )
 
 
 def _record(runs_dir: Path, agent: AgentSpec, driver: Driver) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tests.pages.demo import SCHEDULE
+from tests.pages.demo import EXPERIMENT, SCHEDULE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -37,6 +37,8 @@ TOUR: Mapping[str, Callable[[PathContext], str]] = {
     "suites": lambda _: "/suites",
     "suite": lambda _: "/suites/smoke",
     "compare": lambda at: f"/compare?first={at.run}&second={at.other}",
+    "experiments": lambda _: "/experiments",
+    "experiment": lambda _: f"/experiments/{EXPERIMENT}",
     "schedules": lambda _: "/schedules",
     "schedule": lambda _: f"/schedules/{SCHEDULE}",
     "metrics": lambda _: "/dashboards",

@@ -71,7 +71,9 @@ class ModelAgent:
         )
         self._turns: list[list[Message]] = []
         self._asked_at_step = 0
-        self._endpoint: Endpoint = ModelEndpoint(settings, write=context.diary.write)
+        self._endpoint: Endpoint = ModelEndpoint(
+            settings, write=context.diary.write, keep=context.diary.keep
+        )
         tools = [declared_fields(tool) for tool in self._tools]
         context.diary.write("prompt", system=self._system, tools=tools)
 

@@ -104,7 +104,7 @@ class ScreenAgent:
         self._earlier: list[Exchange] = []
         self._asked: Asked | None = None
         self._is_declared = False
-        self._endpoint = ModelEndpoint(settings, write=context.diary.write)
+        self._endpoint = ModelEndpoint(settings, write=context.diary.write, keep=context.diary.keep)
 
     def act(self, observation: Observation) -> Turn:
         """Send the screenshots and return the actions that the model chooses.
@@ -133,7 +133,7 @@ class ScreenAgent:
         reply = answer.reply
         parsed = self._family.parser.read(reply)
         plan = self._plan(parsed, reply, screen, observation)
-        self._log(parsed, plan, screen, reply)
+        self._log(parsed, plan, screen)
         self._remember(shown, reply, parsed, plan, observation)
         usage = reply.usage.priced(*self._settings.prices)
         return Turn(plan.actions, usage, parsed.thought, plan.fault, answer.outage_s)
@@ -228,16 +228,8 @@ class ScreenAgent:
             raise ParseError(FaultKind.BAD_ARGUMENTS, calls.fault)
         return list(calls.actions)
 
-    def _log(self, parsed: Parsed, plan: _Plan, screen: Screen, reply: Reply) -> None:
+    def _log(self, parsed: Parsed, plan: _Plan, screen: Screen) -> None:
         """Log what the reply means: gestures in the model's coordinates, and the mapped actions."""
-        trace = reply.trace
-        if trace is not None:
-            self._context.diary.write(
-                "tokens",
-                prompt_ids=list(trace.prompt_ids),
-                output_ids=list(trace.output_ids),
-                log_probs=list(trace.log_probs),
-            )
         self._context.diary.write(
             "parsed",
             family=self._family.name,

@@ -74,7 +74,9 @@ class Grounder:
     """
 
     def __init__(self, context: AgentContext, settings: ModelSettings, calls: Calls) -> None:
-        endpoint: Endpoint = ModelEndpoint(settings, write=context.diary.write)
+        endpoint: Endpoint = ModelEndpoint(
+            settings, write=context.diary.write, keep=context.diary.keep
+        )
         self._family = None if settings.family == TOOLS else find_family(settings.family)
         is_json = calls == "json" and self._family is None
         self._endpoint = JsonEndpoint(endpoint) if is_json else endpoint

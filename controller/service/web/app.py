@@ -12,6 +12,7 @@ from controller.service.web import (
     compare_pages,
     confirm_pages,
     doctor_pages,
+    experiment_pages,
     fleet_pages,
     live_pages,
     pages,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 _FOR_PROGRAMS = ("/api/", "/healthz", "/metrics")
 _PAGES = (
     *(session, live_pages, confirm_pages, pages, schedule_pages, trials, fleet_pages, suite_pages),
-    *(compare_pages, doctor_pages, metrics, human),
+    *(compare_pages, experiment_pages, doctor_pages, metrics, human),
 )
 
 

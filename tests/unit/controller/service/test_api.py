@@ -218,6 +218,7 @@ def test_run_is_queued_followed_and_viewed(
         ({"suite": "smoke", "agent": "/tmp/a.py:Agent"}, 422, "mesocosm queue add"),
         ({"suite": "smoke", "agent": "script", "script": "/etc/passwd"}, 422, "queue add"),
         ({"suite": "smoke", "command": "rm", "folder": "/"}, 422, "queue add"),
+        ({"suite": "smoke", "agent": "model", "key": "MY_TOKEN"}, 422, "Omit `key`"),
         ({"suite": "smoke", "agent": "sitecustomize:Agent", "folder": "/"}, 422, "queue add"),
         ({"suite": "smoke", "agent": "noop", "repeats": 10**6}, 422, "repeats"),
         ({"suite": "smoke", "agent": "noop", "shell": "rm"}, 422, "shell"),

@@ -1,0 +1,1 @@
+"""Experiments: several agents and observations on one suite, as one comparison."""

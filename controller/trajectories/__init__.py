@@ -1,0 +1,1 @@
+"""Trajectories of trials for training: read from event logs, written as ATIF and as messages."""
