@@ -24,11 +24,10 @@ from images.renderer.program.letters import (
     text_of,
     without_label,
 )
+from images.renderer.program.lines import MIN_LETTER_MM, Line
 from images.renderer.program.pages import MAX_PAGES, levels_of, mm_of, render_page
 from images.renderer.program.visibility import (
-    MIN_LETTER_MM,
     Item,
-    Line,
     decide_items,
     undecided,
 )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from images.renderer.program.visibility import Line
+    from images.renderer.program.lines import Line
 
 MAX_LINES = 40
 MAX_CHARACTERS = 1000
