@@ -158,8 +158,8 @@ def frame_of(content: Any, line: Sequence[Letter]) -> tuple[float, float, float]
         raw.FPDFText_GetLooseCharBox(content, letter.index, sides)
         low, high = min(low, sides.bottom), max(high, sides.top)
     raw.FPDFText_GetCharOrigin(content, line[0].index, *origin)
-    baseline = origin[1].value
-    # A font may claim any height.
+    # A font may claim any place and height.
+    baseline = min(max(origin[1].value, bottom - 2 * height), top - height / 2)
     high = min(high, top + height)
     return min(max(low, bottom - height), baseline - _DESCENT * (high - baseline)), baseline, high
 
