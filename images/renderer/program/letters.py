@@ -82,18 +82,11 @@ def read_letters(
     return letters
 
 
-def read_colors(content: Any) -> set[int]:  # noqa: ANN401 - pypdfium2 has no types
-    """Return the colours of the letters of a page, as 0xRRGGBB.
-
-    Args:
-        content: text of the page.
-    """
+def color_of(drawn: Any) -> int:  # noqa: ANN401 - pypdfium2 has no types
+    """Return the colour of a text object, as 0xRRGGBB."""
     color = [ctypes.c_uint() for _ in range(4)]
-    found = set()
-    for index in range(content.count_chars()):
-        raw.FPDFText_GetFillColor(content, index, *color)
-        found.add(_packed(color))
-    return found
+    raw.FPDFPageObj_GetFillColor(drawn, *color)
+    return _packed(color)
 
 
 def line_boxes(letters: Sequence[Letter], heights: Mapping[int, float]) -> list[Box]:
