@@ -64,6 +64,7 @@ MODULES = {
     "CellItem": "evaluators.rendering.request",
     "CellPlace": "evaluators.rendering.request",
     "Input": "evaluators.rendering.request",
+    "NotesItem": "evaluators.rendering.request",
     "ObjectItem": "evaluators.rendering.request",
     "Perturbation": "evaluators.rendering.request",
     "SheetObjectItem": "evaluators.rendering.request",

@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from evaluators.rendering.request import CellItem as CellItem
     from evaluators.rendering.request import CellPlace as CellPlace
     from evaluators.rendering.request import Input as Input
+    from evaluators.rendering.request import NotesItem as NotesItem
     from evaluators.rendering.request import ObjectItem as ObjectItem
     from evaluators.rendering.request import Perturbation as Perturbation
     from evaluators.rendering.request import SheetObjectItem as SheetObjectItem

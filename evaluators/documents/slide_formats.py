@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from evaluators.decorators import MachinePath, evaluator
+from evaluators.documents.drawn import has_color, has_label, has_marks
 from evaluators.documents.slide_texts import every_run, passages
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def slide_text_styled(
     return bool(found) and all(
         all(_has_look(run, look) for run in passage.runs)
         and not any(_has_look(run, look) for run in passage.around)
+        and has_marks(passage.drawn, look)
         for passage in found
     )
 
@@ -73,7 +75,12 @@ def slide_text_coloured(
         with: {path: ~/a.odp, slide: 1, text: now, colour: ff0000}}``
     """
     wanted = f"#{colour.lower().lstrip('#')}"
-    return every_run(view, path, slide, text, lambda run: run.color == wanted)
+    found = passages(view, path, slide, text)
+    return bool(found) and all(
+        all(run.color == wanted for run in passage.runs)
+        and all(has_color(line, wanted) for line in passage.drawn)
+        for passage in found
+    )
 
 
 @evaluator(on="documents")
@@ -179,7 +186,9 @@ def slide_text_listed(
     wanted = "" if kind == "none" else kind
     found = passages(view, path, slide, text)
     return bool(found) and all(
-        passage.paragraph.list == wanted and level in {None, passage.paragraph.level + 1}
+        passage.paragraph.list == wanted
+        and level in {None, passage.paragraph.level + 1}
+        and (kind == "none" or has_label(passage.drawn))
         for passage in found
     )
 

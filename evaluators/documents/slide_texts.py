@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from evaluators.machine_view import MachineView
-    from evaluators.rendering.views.common import Place, Shown
+    from evaluators.rendering.views.common import Place, Reading, Shown
     from evaluators.rendering.views.slides import Shape, Slide, SlideParagraph, SlidesView
     from evaluators.rendering.views.text import Run
 
@@ -31,12 +31,14 @@ class Passage:
         runs: the runs of its characters.
         around: the runs of the visible characters directly before and after it in its paragraph.
         drawn_pt: height of the highest line of the text that is seen on the slide, in points.
+        drawn: lines of the text on the slide that were measured.
     """
 
     paragraph: SlideParagraph
     runs: tuple[Run, ...]
     around: tuple[Run, ...]
     drawn_pt: float
+    drawn: tuple[Reading, ...]
 
 
 def slide_of(deck: SlidesView | None, number: int) -> Slide | None:
@@ -118,7 +120,7 @@ def passages(view: MachineView, path: str, slide: int, text: str) -> list[Passag
         passage
         for shape in shapes_of(content)
         for paragraph in shape.paragraphs
-        for passage in _passages_in(paragraph, wanted, drawn_pt)
+        for passage in _passages_in(paragraph, wanted, drawn_pt, deck.shown[0].readings)
     ]
 
 
@@ -130,7 +132,9 @@ def every_run(
     return bool(found) and all(is_so(run) for passage in found for run in passage.runs)
 
 
-def _passages_in(paragraph: SlideParagraph, text: str, drawn_pt: float) -> Iterator[Passage]:
+def _passages_in(
+    paragraph: SlideParagraph, text: str, drawn_pt: float, drawn: tuple[Reading, ...]
+) -> Iterator[Passage]:
     letters = "".join(run.text for run in paragraph.runs)
     runs = [run for run in paragraph.runs for _ in run.text]
     start = letters.find(text)
@@ -140,7 +144,8 @@ def _passages_in(paragraph: SlideParagraph, text: str, drawn_pt: float) -> Itera
         after = [
             run for run, letter in zip(runs[end:], letters[end:], strict=True) if letter.strip()
         ]
-        yield Passage(paragraph, tuple(runs[start:end]), (*before[-1:], *after[:1]), drawn_pt)
+        around = (*before[-1:], *after[:1])
+        yield Passage(paragraph, tuple(runs[start:end]), around, drawn_pt, drawn)
         start = letters.find(text, start + 1)
 
 

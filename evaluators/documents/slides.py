@@ -20,7 +20,7 @@ from evaluators.documents.slide_texts import (
     text_lines,
 )
 from evaluators.pictures import Picture, decode_picture
-from evaluators.rendering.request import TextItem
+from evaluators.rendering.request import NotesItem, TextItem
 from evaluators.rendering.views.slides import SlidesView
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def slide_has_line(view: MachineView, path: MachinePath, slide: Number, text: st
 
 @evaluator(on="documents")
 def slide_notes_equal(view: MachineView, path: MachinePath, slide: Number, text: str) -> bool:
-    """Return whether a slide's speaker notes equal the given text.
+    """Return whether a slide's speaker notes equal the given text, and are seen on the page of notes.
 
     White space at the ends is ignored.
 
@@ -115,8 +115,11 @@ def slide_notes_equal(view: MachineView, path: MachinePath, slide: Number, text:
     Example:
         ``{on: desktop, check: slide_notes_equal, with: {path: ~/a.odp, slide: 1, text: Smile}}``
     """
-    content = slide_of(view.presentation(path), slide)
-    return content is not None and content.notes.strip() == text.strip() != ""
+    deck = view.presentation(path, shown=(NotesItem(page=slide - 1),))
+    content = slide_of(deck, slide)
+    if deck is None or content is None or not deck.shown[0].is_shown:
+        return False
+    return content.notes.strip() == text.strip() != ""
 
 
 @evaluator(on="documents")

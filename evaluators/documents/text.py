@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from evaluators.decorators import MachinePath, evaluator
+from evaluators.documents.drawn import has_color, has_marks
 from evaluators.documents.text_passages import (
     every_paragraph,
     every_run,
@@ -118,8 +119,10 @@ def document_text_styled(
     if len(passages) != 1:
         return False
     (passage,) = passages
-    return all(_has_look(run, look) for run in passage.runs) and not any(
-        _has_look(run, look) for run in passage.neighbours
+    return (
+        all(_has_look(run, look) for run in passage.runs)
+        and not any(_has_look(run, look) for run in passage.neighbours)
+        and has_marks(passage.drawn, look)
     )
 
 
@@ -127,7 +130,8 @@ def document_text_styled(
 def document_text_coloured(view: MachineView, path: MachinePath, text: str, colour: str) -> bool:
     """Return whether every occurrence of a passage has the given colour, and is seen.
 
-    The automatic colour counts as black. Transparent text does not have the colour.
+    The automatic colour counts as black. Transparent text, and text under a transparent shape, does not
+    have the colour.
 
     Args:
         view: the machine.
@@ -144,7 +148,7 @@ def document_text_coloured(view: MachineView, path: MachinePath, text: str, colo
     def is_so(run: Run) -> bool:
         return (run.color or _BLACK) == wanted and run.transparency_percent == 0
 
-    return every_run(view, path, text, is_so)
+    return every_run(view, path, text, is_so, lambda line: has_color(line, wanted))
 
 
 @evaluator(on="documents")

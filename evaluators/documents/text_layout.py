@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from evaluators.decorators import MachinePath, evaluator
+from evaluators.documents.drawn import has_background, has_label
 from evaluators.documents.text_passages import (
     every_paragraph,
     every_run,
@@ -70,7 +71,13 @@ def document_text_highlighted(view: MachineView, path: MachinePath, text: str, c
     """
     name = colour.lower().lstrip("#")
     wanted = None if name == "none" else f"#{name}"
-    return every_run(view, path, text, lambda run: run.highlight == wanted)
+    return every_run(
+        view,
+        path,
+        text,
+        lambda run: run.highlight == wanted,
+        lambda line: wanted is None or has_background(line, wanted),
+    )
 
 
 @evaluator(on="documents")
@@ -203,12 +210,18 @@ def document_paragraph_background(
         with: {path: ~/a.odt, text: Aim, colour: ffff00}}``
     """
     wanted = f"#{colour.lower().lstrip('#')}"
-    return every_paragraph(view, path, text, lambda row: row.background == wanted)
+    return every_paragraph(
+        view,
+        path,
+        text,
+        lambda row: row.background == wanted,
+        lambda lines: all(has_background(line, wanted) for line in lines),
+    )
 
 
 @evaluator(on="documents")
 def document_list_label(view: MachineView, path: MachinePath, text: str, label: str) -> bool:
-    """Return whether every paragraph with this text is in a list with the given label, and is seen.
+    """Return whether every paragraph with this text is in a list with the given label, and both are seen.
 
     Args:
         view: the machine.
@@ -223,7 +236,7 @@ def document_list_label(view: MachineView, path: MachinePath, text: str, label: 
     def is_so(row: Paragraph) -> bool:
         return bool(row.list_label) if label == "*" else row.list_label.strip() == label.strip()
 
-    return every_paragraph(view, path, text, is_so)
+    return every_paragraph(view, path, text, is_so, has_label)
 
 
 @evaluator(on="documents")

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from evaluators.machine_view import MachineView
     from evaluators.rendering.request import Item
+    from evaluators.rendering.views.common import Reading
     from evaluators.rendering.views.text import Paragraph, Run, TextView
 
 MAX_ASKED = 1000
@@ -23,11 +24,12 @@ _FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 
 @dataclass(frozen=True)
 class Passage:
-    """Characters of a paragraph, from `start` to before `end`."""
+    """Characters of a paragraph, from `start` to before `end`; `drawn` are its lines that were measured."""
 
     paragraph: Paragraph
     start: int
     end: int
+    drawn: tuple[Reading, ...] = ()
 
     @property
     def runs(self) -> list[Run]:
@@ -55,15 +57,22 @@ def seen_paragraphs(view: MachineView, path: str, text: str) -> list[Paragraph]:
 
 
 def every_paragraph(
-    view: MachineView, path: str, text: str, is_so: Callable[[Paragraph], bool]
+    view: MachineView,
+    path: str,
+    text: str,
+    is_so: Callable[[Paragraph], bool],
+    is_drawn: Callable[[tuple[Reading, ...]], bool] = lambda _lines: True,
 ) -> bool:
-    """Return whether the body has a paragraph with this text, and all of them are seen and are so."""
+    """Return whether the body has a paragraph with this text, and all of them are seen, are so and are drawn so."""
     document = _ask(view, path, text.strip())
     if document is None:
         return False
     numbers = _equal(document, text, set(range(len(document.paragraphs))))
     return bool(numbers) and all(
-        number in _seen(document) and is_so(document.paragraphs[number]) for number in numbers
+        number in _seen(document)
+        and is_so(document.paragraphs[number])
+        and is_drawn(_drawn(document, number))
+        for number in numbers
     )
 
 
@@ -73,7 +82,7 @@ def seen_passages(view: MachineView, path: str, text: str) -> list[Passage]:
     if document is None:
         return []
     found = [
-        (number, Passage(paragraph, start, start + len(text)))
+        (number, Passage(paragraph, start, start + len(text), _drawn(document, number)))
         for number, paragraph in enumerate(document.paragraphs)
         if paragraph.part in {"body", "table"}
         for start in _places(paragraph, text)
@@ -82,10 +91,18 @@ def seen_passages(view: MachineView, path: str, text: str) -> list[Passage]:
     return [passage for _, passage in found] if is_seen else []
 
 
-def every_run(view: MachineView, path: str, text: str, is_so: Callable[[Run], bool]) -> bool:
-    """Return whether a text occurs, is seen everywhere, and all of its runs are so."""
+def every_run(
+    view: MachineView,
+    path: str,
+    text: str,
+    is_so: Callable[[Run], bool],
+    is_drawn: Callable[[Reading], bool] = lambda _line: True,
+) -> bool:
+    """Return whether a text occurs, is seen everywhere, and all of its runs are so and drawn so."""
     passages = seen_passages(view, path, text)
-    return bool(passages) and all(is_so(run) for passage in passages for run in passage.runs)
+    return bool(passages) and all(
+        all(map(is_so, passage.runs)) and all(map(is_drawn, passage.drawn)) for passage in passages
+    )
 
 
 def part_of_document(
@@ -123,6 +140,13 @@ def _ask(view: MachineView, path: str, text: str) -> TextView | None:
     """Return the view that says where a text is seen; None also for an empty text."""
     items: tuple[Item, ...] = (TextItem(text=text[:MAX_ASKED]),) if text else ()
     return view.text_document(path, shown=items) if items else None
+
+
+def _drawn(document: TextView, number: int) -> tuple[Reading, ...]:
+    """Return the lines of a paragraph that were measured."""
+    return tuple(
+        line for row in document.shown for line in row.readings if line.paragraph == number
+    )
 
 
 def _seen(document: TextView) -> set[int]:

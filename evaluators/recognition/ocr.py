@@ -34,6 +34,7 @@ _TESSERACT_TIMEOUT_S = 60.0
 _EASYOCR_GAP = 1.0
 _LEAST_SCORE = 0.5
 _KEPT = 16
+_MAX_LINE_PX = 8000
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,31 @@ class RapidOcr:
             return []
         rows = zip(result.txts, result.boxes, result.scores, strict=True)
         return _sorted(TextLine(text, _around(box), float(score)) for text, box, score in rows)
+
+
+class LineReader:
+    """RapidOCR's recogniser alone, for pictures of single lines.
+
+    Raises:
+        RequirementError: the extra ``ocr`` is not installed.
+    """
+
+    def __init__(self) -> None:
+        rapidocr = need("rapidocr", "ocr")
+        need("onnxruntime", "ocr")
+        params = {
+            "Global.use_det": False,
+            "Global.use_cls": False,
+            "Global.max_side_len": _MAX_LINE_PX,
+            "Global.log_level": "error",
+            "EngineConfig.onnxruntime.intra_op_num_threads": VisionSettings().threads,
+        }
+        self._engine: Any = rapidocr.RapidOCR(params=params)
+
+    def read_line(self, pixels: Pixels) -> str:
+        """Return the text of a picture of one line; empty if there is none."""
+        result = self._engine(np.ascontiguousarray(pixels[:, :, ::-1]))
+        return "".join(result.txts or ())
 
 
 class Tesseract:
@@ -192,6 +218,8 @@ _MAKERS: dict[EngineName, Callable[[], TextEngine]] = {
     "tesseract": once(Tesseract),
     "easyocr": once(EasyOcr),
 }
+line_reader = once(LineReader)
+"""Return the reader of lines of this process, created at the first call."""
 _lock = threading.Lock()
 _read: OrderedDict[tuple[str, str], Sequence[TextLine]] = OrderedDict()
 

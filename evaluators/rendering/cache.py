@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from evaluators.rendering import reading
 from foundation.files import digest_bytes, digest_json, write_atomic
 from images.renderer.program.framing import VERSION, MessageError, encode, read_message
 
@@ -38,7 +39,8 @@ class ViewCache:
             document: the file.
             request: what is asked.
         """
-        return digest_json([VERSION, renderer, digest_bytes(document), request.asked()])
+        asked = request.asked()
+        return digest_json([VERSION, reading.VERSION, renderer, digest_bytes(document), asked])
 
     def get(self, key: str) -> list[bytes] | None:
         """Return view and pages, or None if there are none."""

@@ -18,6 +18,7 @@ from evaluators.rendering.errors import DocumentUnviewableError, RendererError
 from evaluators.rendering.image import require_renderer
 from evaluators.rendering.pool import RendererPool
 from evaluators.rendering.process import VIEW_TIMEOUT_S, RendererProcess
+from evaluators.rendering.reading import read_again
 from evaluators.rendering.views.any import ViewedDocument, parse_view
 
 if TYPE_CHECKING:
@@ -73,8 +74,9 @@ class DocumentViews:
         parts = self._cache.get(key)
         if parts is None:
             with self._pool.renderer() as renderer:
-                parts = renderer.view(document, request.asked(), self._timeout_s)
+                view, *pages = renderer.view(document, request.asked(), self._timeout_s)
                 self.memory_peak_mib = renderer.memory_peak_mib
+            parts = [read_again(view), *pages]
             viewed = _parse(parts)
             self._cache.put(key, parts)
             return viewed

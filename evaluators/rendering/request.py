@@ -86,8 +86,20 @@ class ObjectItem(_Model):
     page: int = Field(0, ge=0)
 
 
+class NotesItem(_Model):
+    """The notes of a slide, to decide whether all their lines are seen on the notes' page.
+
+    Attributes:
+        page: number of the slide, from 0.
+    """
+
+    kind: Literal["notes"] = "notes"
+    page: int = Field(ge=0)
+
+
 Item = Annotated[
-    CellItem | SheetObjectItem | TextItem | PartItem | ObjectItem, Field(discriminator="kind")
+    CellItem | SheetObjectItem | TextItem | PartItem | ObjectItem | NotesItem,
+    Field(discriminator="kind"),
 ]
 
 

@@ -23,6 +23,7 @@ ASKED = (
     request.SheetObjectItem,
     request.TextItem,
     request.ObjectItem,
+    request.NotesItem,
     request.Perturbation,
 )
 

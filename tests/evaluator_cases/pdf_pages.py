@@ -61,6 +61,22 @@ def outlined(*titles: str) -> Make:
     return make
 
 
+def renamed(text: str, glyph: str, name: str) -> Make:
+    """Return a function that creates a PDF with a text, one glyph of which has the name of another letter."""
+
+    @cache
+    def make() -> bytes:
+        names = (
+            "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapType 2 def "
+            "1 begincodespacerange <00> <FF> endcodespacerange 2 beginbfrange <20> <7E> <0020> "
+            f"<{ord(glyph):02x}> <{ord(glyph):02x}> <{ord(name):04x}> endbfrange endcmap end end"
+        )
+        font = _FONT.replace(" >>", " /ToUnicode 7 0 R >>")
+        return _pdf([draw(text)], more=[_stream(names, "")], font=font)
+
+    return make
+
+
 def form(field: str, more: str = "") -> Make:
     """Return a function that creates a PDF of one page with a field.
 
@@ -132,13 +148,14 @@ def _pdf(
     root: str = "",
     more: list[str] | None = None,
     annots: str = "",
+    font: str = _FONT,
 ) -> bytes:
     """Build a PDF: catalogue, pages, font 3, layer 4, stream and page of each content, further objects."""
     kids = " ".join(f"{6 + 2 * number} 0 R" for number in range(len(contents)))
     objects = [
         f"<< /Type /Catalog /Pages 2 0 R {root} >>",
         f"<< /Type /Pages /Kids [{kids}] /Count {len(contents)} >>",
-        _FONT,
+        font,
         _LAYER,
     ]
     for content in contents:

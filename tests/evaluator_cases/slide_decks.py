@@ -146,11 +146,48 @@ def picture(pixels: Any, place: tuple[float, float, float, float], form: str = "
     return build
 
 
-def notes(text: str) -> Build:
-    """Return a builder that writes the speaker notes."""
+def layered(display: str) -> Make:
+    """Return a function that creates LibreOffice's presentation with all shapes in a layer for screen or printer."""
+
+    @cache
+    def make() -> bytes:
+        members = file_builders.unzipped(FAIR.read_bytes())
+        layer = f'<draw:layer-set><draw:layer draw:name="L" draw:display="{display}"/>'
+        styles = members["styles.xml"].decode().replace("<draw:layer-set>", layer)
+        content = members["content.xml"].decode().replace('draw:layer="layout"', 'draw:layer="L"')
+        changes = {"styles.xml": styles.encode(), "content.xml": content.encode()}
+        assert all(changes[name] != members[name] for name in changes)
+        return file_builders.changed(FAIR.read_bytes(), changes)
+
+    return make
+
+
+def veil(place: tuple[float, float, float, float]) -> Build:
+    """Return a builder that adds a blue rectangle of half transparency; the place is in cm."""
 
     def build(slide: Any) -> None:
-        slide.notes_slide.notes_text_frame.text = text
+        from pptx.oxml import parse_xml
+        from pptx.oxml.ns import nsdecls
+        from pptx.util import Cm
+
+        shape = slide.shapes.add_shape(1, *map(Cm, place))
+        shape.fill.solid()
+        shape.fill.fore_color.rgb = _colour("0000FF")
+        alpha = parse_xml(f'<a:alpha {nsdecls("a")} val="50000"/>')
+        shape.fill._xPr.solidFill.find(".//{*}srgbClr").append(alpha)
+
+    return build
+
+
+def notes(text: str, left_cm: float | None = None, **font: Any) -> Build:
+    """Return a builder that writes the speaker notes; `left_cm` is the place of their frame."""
+
+    def build(slide: Any) -> None:
+        from pptx.util import Cm
+
+        _write(slide.notes_slide.notes_text_frame, text, font)
+        if left_cm is not None:
+            slide.notes_slide.notes_placeholder.left = Cm(left_cm)
 
     return build
 

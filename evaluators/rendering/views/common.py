@@ -39,6 +39,32 @@ class Place(Placed):
     is_seen: bool
 
 
+class Reading(Placed):
+    """A line of an asked text as it is drawn, and as text recognition reads it.
+
+    Attributes:
+        page: number of the page in the pictures, from 0.
+        paragraph: in text documents, the number of its paragraph; None elsewhere.
+        text: what should be there; spaces may be missing.
+        read: what was read; None if it was not, such as in other scripts than the Latin one.
+        color: ``#rrggbb`` of most of its letters.
+        background: ``#rrggbb`` behind them.
+        is_underlined: whether something is drawn under most of it.
+        is_struck: whether a line is drawn through it.
+        has_label: whether something is drawn up to 25 mm before it, such as its number or bullet.
+    """
+
+    page: int
+    paragraph: int | None
+    text: str
+    read: str | None
+    color: str | None
+    background: str | None
+    is_underlined: bool
+    is_struck: bool
+    has_label: bool
+
+
 class DrawnRun(ViewModel):
     """A part of a cell's text as it is drawn, also by a conditional format.
 
@@ -77,6 +103,8 @@ class Shown(ViewModel):
         places: where it is, as far as that is known: of a text, each line of each occurrence.
         paragraphs: in text documents, numbers of the view's paragraphs in which the asked text is
             seen wherever it occurs; empty if it is in none, such as a text in a frame.
+        readings: of a text, lines that were read and measured in a large picture: the first ones, and
+            those that may show something else.
     """
 
     is_found: bool
@@ -94,6 +122,7 @@ class Shown(ViewModel):
     background: str | None = None
     places: tuple[Place, ...] = ()
     paragraphs: tuple[int, ...] = ()
+    readings: tuple[Reading, ...] = ()
 
 
 class CharacterFormat(ViewModel):

@@ -7,7 +7,6 @@ removed, and nothing else moves.
 from __future__ import annotations
 
 import ctypes
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pypdfium2
@@ -15,12 +14,26 @@ from PIL import Image
 from pypdfium2 import raw
 
 from images.renderer.program.errors import DocumentError
-from images.renderer.program.letters import color_of, line_boxes, read_letters
-from images.renderer.program.pages import CONTRAST, MAX_PAGES, Box, change_in, mm_of, render_page
-from images.renderer.program.visibility import Item, decide_items, undecided
+from images.renderer.program.letters import (
+    box_of,
+    color_of,
+    frame_of,
+    has_symbols,
+    lines_of,
+    read_letters,
+    text_of,
+    without_label,
+)
+from images.renderer.program.lines import MIN_LETTER_MM, Line
+from images.renderer.program.pages import MAX_PAGES, levels_of, mm_of, render_page
+from images.renderer.program.visibility import (
+    Item,
+    decide_items,
+    undecided,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Container, Iterator, Sequence
     from pathlib import Path
 
     from images.renderer.program.letters import Letter
@@ -62,7 +75,7 @@ class DrawnTexts:
         self._removed: dict[int, list[Any]] = {}
         self._bounds: dict[int, dict[int, tuple[float, ...]]] = {}
         self._sizes: dict[int, tuple[int, int]] = {}
-        self._inks: dict[int, tuple[Image.Image, Image.Image]] = {}
+        self._inks: dict[int, Image.Image | None] = {}
         self._is_new_pass = True
         self._contents: dict[int, Any] = {}
         self._owners: dict[int, dict[int, tuple[Any, Any]]] = {}
@@ -76,7 +89,7 @@ class DrawnTexts:
         Raises:
             DocumentError: too many texts lie on each other, or a page is too large.
         """
-        return self._decide([self._item(row["text"], *self._locate(**row)) for row in asked])
+        return self._decide([self._item(row["text"], self._locate(**row)) for row in asked])
 
     def decide_letters(self, found: Sequence[tuple[str, Sequence[Letter]]]) -> list[dict[str, Any]]:
         """Return for each text, of which these letters are drawn, whether it is seen.
@@ -87,7 +100,9 @@ class DrawnTexts:
         Raises:
             DocumentError: too many texts lie on each other, or a page is too large.
         """
-        return self._decide([self._item_of_letters(text, letters) for text, letters in found])
+        return self._decide(
+            [self._item(text, [without_label(text, letters)]) for text, letters in found]
+        )
 
     def letters(self, page: int, colors: Container[int] | None = None) -> list[Letter]:
         """Return the letters of a page, without spaces: all, or those of some colours."""
@@ -105,10 +120,15 @@ class DrawnTexts:
             for item in found
         ]
 
-    def _item(
-        self, text: str, boxes: Sequence[Box], objects: dict[tuple[int, int], Any]
-    ) -> Item | None:
-        if not boxes:
+    def _item(self, text: str, found: Sequence[Sequence[Letter]]) -> Item | None:
+        """Return the item of a text by the letters of each of its occurrences."""
+        objects: dict[tuple[int, int], Any] = {}
+        for letter in (letter for letters in found for letter in letters):
+            drawn = raw.FPDFText_GetTextObject(self._content(letter.page), letter.index)
+            if drawn:
+                objects[letter.page, _address(drawn)] = drawn
+        lines = [line for letters in enumerate(found) for line in self._lines(text, *letters)]
+        if not lines:
             return None
 
         def remove() -> None:
@@ -119,57 +139,48 @@ class DrawnTexts:
                     if self._remove(number, same):
                         self._removed.setdefault(number, []).append(same)
 
-        return Item(tuple(boxes), len("".join(text.split())), remove, text, self._ink)
+        size = len("".join(text.split()))
+        boxes = tuple(line.box for line in lines)
+        return Item(boxes, size, remove, text, self._ink, tuple(lines))
 
-    def _item_of_letters(self, text: str, letters: Sequence[Letter]) -> Item | None:
-        objects: dict[tuple[int, int], Any] = {}
-        for letter in letters:
-            drawn = raw.FPDFText_GetTextObject(self._content(letter.page), letter.index)
-            if drawn:
-                objects[letter.page, _address(drawn)] = drawn
-        heights = {letter.page: self._page(letter.page).get_height() for letter in letters}
-        return self._item(text, line_boxes(letters, heights), objects)
+    def _lines(self, text: str, occurrence: int, letters: Sequence[Letter]) -> Iterator[Line]:
+        """Yield the lines of an occurrence of a text."""
+        places = [place for place, letter in enumerate(text) if not letter.isspace()]
+        is_whole, first = len(places) == len(letters), 0
+        for line in lines_of(letters):
+            page = line[0].page
+            height = self._page(page).get_height()
+            # What the letters shall be is said by the document, not by the font.
+            last = first + len(line) - 1
+            own = text[places[first] : places[last] + 1] if is_whole else text_of(line)
+            first = last + 1
+            yield make_line(occurrence, own, line, self._content(page), height)
 
-    def _locate(
-        self, text: str, page: int | None, **_: object
-    ) -> tuple[list[Box], dict[tuple[int, int], Any]]:
-        """Return the boxes of a text, and its objects by page and address."""
+    def _locate(self, text: str, page: int | None, **_: object) -> list[list[Letter]]:
+        """Return the letters of each occurrence of a text."""
         pages = range(self.page_count)
         wanted = pages if page is None else [page] if page in pages else []
-        boxes: list[Box] = []
-        objects: dict[tuple[int, int], Any] = {}
-        for number in wanted:
-            for start, length in self._search(number, text):
-                boxes += self._boxes(number, start, length)
-                for index in range(start, start + length):
-                    drawn = raw.FPDFText_GetTextObject(self._content(number), index)
-                    if drawn:
-                        objects[number, _address(drawn)] = drawn
-        return boxes, objects
+        return [
+            read_letters(self._content(number), number, indices=range(start, start + length))
+            for number in wanted
+            for start, length in self._search(number, text)
+        ]
 
-    def _ink(self, box: Box, contrast: int) -> int:
-        """Return the visible pixels in a box of what this pass removed, alone in black on white.
+    def _ink(self, page: int) -> Image.Image | None:
+        """Return how much of each pixel of a page what this pass removed covers, alone; None if that is unknown."""
+        if page not in self._inks:
+            self._inks[page] = self._draw_alone(page) if page in self._removed else None
+        return self._inks[page]
 
-        Args:
-            box: the box.
-            contrast: the contrast that the text has on its page, 0 to 255, at which fewer pixels of
-                the edges of letters are visible.
-        """
-        if box.page not in self._inks:
-            self._inks[box.page] = self._draw_alone(box.page)
-        blank, drawn = self._inks[box.page]
-        least = max(1, round(CONTRAST * 255 / max(contrast, 1)))
-        return change_in([blank], [drawn], replace(box, page=0), least).pixels
-
-    def _draw_alone(self, number: int) -> tuple[Image.Image, Image.Image]:
-        """Return an empty page, and one with the removed objects that were not nested in forms."""
+    def _draw_alone(self, number: int) -> Image.Image:
+        """Return the ink of the removed objects that were not nested in forms."""
         alone = self._pdf.new_page(*self._page(number).get_size())
         self._alone.append(alone)
         blank = Image.new("RGB", self._sizes[number], "white")
         for drawn in self._removed.pop(number, []):
             raw.FPDFPageObj_SetFillColor(drawn, 0, 0, 0, 255)
             raw.FPDFPage_InsertObject(alone, drawn)
-        return blank, render_page(alone)
+        return levels_of(blank, render_page(alone))
 
     def _page(self, number: int) -> Any:  # noqa: ANN401 - pypdfium2 has no types
         if number not in self._pages:
@@ -189,22 +200,6 @@ class DrawnTexts:
         while len(hits) < MAX_OCCURRENCES and (hit := searcher.get_next()):
             hits.append(hit)
         return hits
-
-    def _boxes(self, number: int, start: int, length: int) -> list[Box]:
-        content, height_mm = self._content(number), mm_of(self._page(number).get_height())
-        boxes = []
-        for rect in range(content.count_rects(start, length)):
-            left, bottom, right, top = (mm_of(side) for side in content.get_rect(rect))
-            boxes.append(
-                Box(
-                    number,
-                    left - _MARGIN_MM,
-                    height_mm - top - _MARGIN_MM,
-                    right + _MARGIN_MM,
-                    height_mm - bottom + _MARGIN_MM,
-                )
-            )
-        return boxes
 
     def _remove(self, number: int, drawn: Any) -> bool:  # noqa: ANN401 - pypdfium2 has no types
         """Remove a text object from its page, or from the form that it is nested in.
@@ -260,6 +255,35 @@ class DrawnTexts:
         ]
         self._sizes |= {number: pages[number].size for number in wanted}
         return pages
+
+
+def make_line(
+    occurrence: int,
+    text: str,
+    line: Sequence[Letter],
+    content: Any,  # noqa: ANN401 - pypdfium2 has no types
+    height: float,
+) -> Line:
+    """Return a line of letters.
+
+    Args:
+        occurrence: number of the text's occurrence that it belongs to.
+        text: what the letters shall be.
+        line: the letters.
+        content: text of their page.
+        height: height of the page in points.
+    """
+    page = line[0].page
+    low = (row for row in line if row.character.isalnum())
+    return Line(
+        occurrence,
+        box_of(page, line, height, _MARGIN_MM),
+        tuple(box_of(page, [letter], height) for letter in line),
+        text,
+        any(mm_of(row.top - row.bottom) < MIN_LETTER_MM for row in low),
+        frame_of(content, line),
+        has_symbols(content, line),
+    )
 
 
 def _collect(

@@ -11,6 +11,20 @@ _AUTOMATIC = -1
 _BOLD = 110.0
 """Source: com.sun.star.awt.FontWeight: SEMIBOLD."""
 _FIELD = "TextField"
+_RAISED, _LOWERED = 10, -5
+"""Least part of a font's height, in percent, by which characters are visibly raised or lowered."""
+_SCRIPTS = (
+    ("Asian", "\u1100", "\u11ff"),
+    ("Asian", "\u2e80", "\ud7ff"),
+    ("Asian", "\uf900", "\ufaff"),
+    ("Asian", "\uff66", "\uffdc"),
+    ("Asian", "\U00020000", "\U0003ffff"),
+    ("Complex", "\u0590", "\u109f"),
+    ("Complex", "\u1780", "\u18af"),
+    ("Complex", "\ufb1d", "\ufdff"),
+    ("Complex", "\ufe70", "\ufefc"),
+)
+"""Scripts with properties of their own, by their letters. Source: com.sun.star.i18n.ScriptType."""
 _UNDERLINE = {0: "", 1: "single", 2: "double", 3: "dotted"}
 """Source: com.sun.star.awt.FontUnderline."""
 
@@ -20,20 +34,40 @@ def color(value: int) -> str | None:
     return None if value == _AUTOMATIC else f"#{value & 0xFFFFFF:06x}"
 
 
-def character_format(thing: Any) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
-    """Return the formatting of the characters of a cell, paragraph or run."""
+def character_format(thing: Any, text: str = "") -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
+    """Return the formatting of the characters of a cell, paragraph or run.
+
+    Args:
+        thing: what has the properties of LibreOffice.
+        text: its text, of whose scripts the formatting counts: each kind of script has its own.
+    """
     values = dict(zip(_CHARACTERS, thing.getPropertyValues(_CHARACTERS), strict=True))
-    weight = float(values["CharWeight"])
+    first, *others = scripts_of(text)
+    if first or others:
+        names = [name + script for script in (first, *others) for name in _BY_SCRIPT]
+        values.update(zip(names, thing.getPropertyValues(tuple(names)), strict=True))
+    weight = min(float(values[f"CharWeight{script}"]) for script in (first, *others))
+    postures = {values[f"CharPosture{script}"].value for script in (first, *others)}
     return {
-        "font": values["CharFontName"],
-        "size_pt": round(float(values["CharHeight"]), 2),
+        "font": values[f"CharFontName{first}"],
+        "size_pt": round(float(values[f"CharHeight{first}"]), 2),
         "weight": weight,
         "is_bold": weight >= _BOLD,
-        "is_italic": values["CharPosture"].value in {"ITALIC", "OBLIQUE"},
+        "is_italic": postures <= {"ITALIC", "OBLIQUE"},
         "underline": _UNDERLINE.get(values["CharUnderline"], "other"),
         "is_struck": values["CharStrikeout"] not in {0, 3},
         "color": color(values["CharColor"]),
     }
+
+
+def scripts_of(text: str) -> list[str]:
+    """Return the endings of the properties of the scripts of a text: that of the Latin one is empty."""
+    scripts = dict.fromkeys(
+        next((name for name, low, high in _SCRIPTS if low <= letter <= high), "")
+        for letter in text
+        if letter.isalpha()
+    )
+    return list(scripts) or [""]
 
 
 def paragraphs_of(text: Any) -> Iterator[Any]:  # noqa: ANN401 - UNO has no types
@@ -80,14 +114,19 @@ def read_paragraph(
 def _run(run: Any, text: str, extra: tuple[str, ...]) -> dict[str, Any]:  # noqa: ANN401
     further = dict(zip(extra, run.getPropertyValues(extra), strict=True)) if extra else {}
     escapement = further.get("CharEscapement", 0)
-    look = character_format(run)
+    position = "super" if escapement >= _RAISED else "sub" if escapement <= _LOWERED else ""
+    look = character_format(run, text)
+    # The height of raised letters also applies to those that are hardly raised.
+    height = further.get("CharEscapementHeight", 100)
+    if not position and 0 < height < 100:  # noqa: PLR2004 - percent
+        look["size_pt"] = round(look["size_pt"] * height / 100, 2)
     return {
         **look,
         "text": text,
         "highlight": color(further.get("CharHighlight", _AUTOMATIC))
         or color(further.get("CharBackColor", _AUTOMATIC)),
         "spacing_pt": round(further.get("CharKerning", 0) / 100 / 25.4 * 72, 2),
-        "position": "super" if escapement > 0 else "sub" if escapement < 0 else "",
+        "position": position,
         # The automatic colour has no transparency, but LibreOffice says 100.
         "transparency_percent": further.get("CharTransparence", 0) if look["color"] else 0,
         "link": further.get("HyperLinkURL", ""),
@@ -115,6 +154,7 @@ _CHARACTERS = (
     "CharUnderline",
     "CharWeight",
 )
+_BY_SCRIPT = ("CharFontName", "CharHeight", "CharPosture", "CharWeight")
 _PARAGRAPHS = (
     "ParaAdjust",
     "ParaBottomMargin",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import unicodedata
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from pypdfium2 import raw
@@ -11,10 +13,15 @@ from pypdfium2 import raw
 from images.renderer.program.pages import Box, mm_of
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Container, Sequence
 
-_SAME_LINE = 0.5
-"""Least common share of the height of letters in one line."""
+_MAX_NAME = 200
+_SYMBOLS = ("symbol", "dingbat", "d050000l")
+"""Parts of names of fonts of symbols."""
+_REACH = 0.25
+"""How far the middle of a mark may be above or below a line, as a part of its height."""
+_FROM_RIGHT = frozenset({"R", "AL"})
+_LEVEL_RAD = 0.02
 
 
 @dataclass(frozen=True)
@@ -41,13 +48,6 @@ class Letter:
     right: float
     top: float
 
-    def follows(self, other: Letter) -> bool:
-        """Return whether it is behind another letter in the same line."""
-        common = min(self.top, other.top) - max(self.bottom, other.bottom)
-        height = min(self.top - self.bottom, other.top - other.bottom)
-        is_level = common >= _SAME_LINE * height
-        return self.page == other.page and self.left >= other.left and is_level
-
     def distance(self, other: Letter) -> float:
         """Return how far its lower left corner is from that of another letter, in points."""
         return max(abs(self.left - other.left), abs(self.bottom - other.bottom))
@@ -57,6 +57,7 @@ def read_letters(
     content: Any,  # noqa: ANN401 - pypdfium2 has no types
     page: int,
     colors: Container[int] | None = None,
+    indices: range | None = None,
 ) -> list[Letter]:
     """Return the letters of a page, without spaces.
 
@@ -64,11 +65,12 @@ def read_letters(
         content: text of the page.
         page: number of the page.
         colors: the colours of those wanted; None for all.
+        indices: their numbers on the page; None for all.
     """
     color = [ctypes.c_uint() for _ in range(4)]
     sides = [ctypes.c_double() for _ in range(4)]
     letters = []
-    for index in range(content.count_chars()):
+    for index in range(content.count_chars()) if indices is None else indices:
         character = chr(raw.FPDFText_GetUnicode(content, index))
         if character.isspace() or not character.isprintable():
             continue
@@ -89,31 +91,92 @@ def color_of(drawn: Any) -> int:  # noqa: ANN401 - pypdfium2 has no types
     return _packed(color)
 
 
-def line_boxes(letters: Sequence[Letter], heights: Mapping[int, float]) -> list[Box]:
-    """Return the boxes of the lines of letters.
+_DESCENT = 0.3
+"""Least height of a line below its baseline, as a part of that above."""
 
-    Args:
-        letters: the letters, in order.
-        heights: heights of their pages, in points.
-    """
+
+def lines_of(letters: Sequence[Letter]) -> list[list[Letter]]:
+    """Return letters, which are in order, by lines."""
     lines: list[list[Letter]] = []
+    bottom = top = 0.0
     for letter in letters:
-        if lines and letter.follows(lines[-1][-1]):
+        last = lines[-1][-1] if lines else None
+        if last and _is_behind(letter, last) and _is_level(letter, bottom, top):
             lines[-1].append(letter)
+            bottom, top = min(bottom, letter.bottom), max(top, letter.top)
         else:
             lines.append([letter])
-    return [_box_of(line, heights[line[0].page]) for line in lines]
+            bottom, top = letter.bottom, letter.top
+    return lines
+
+
+def _is_behind(letter: Letter, last: Letter) -> bool:
+    is_from_right = unicodedata.bidirectional(letter.character) in _FROM_RIGHT
+    return letter.page == last.page and (letter.left >= last.left or is_from_right)
+
+
+def _is_level(letter: Letter, bottom: float, top: float) -> bool:
+    """Return whether the middle of a letter is between the edges of a line, or the other way round."""
+    reach = _REACH * max(letter.top - letter.bottom, top - bottom)
+    middle, other = (letter.bottom + letter.top) / 2, (bottom + top) / 2
+    return (
+        bottom - reach <= middle <= top + reach
+        or letter.bottom - reach <= other <= letter.top + reach
+    )
+
+
+def without_label(text: str, letters: Sequence[Letter]) -> Sequence[Letter]:
+    """Return the letters of a text without those of its list label, which has its colour."""
+    words = "".join(text.split())
+    start = "".join(letter.character for letter in letters).find(words)
+    return letters[start : start + len(words)] if start >= 0 else letters
+
+
+def text_of(line: Sequence[Letter]) -> str:
+    """Return the letters of a line, with a space where some were left out."""
+    gaps = (b.index - a.index > 1 for a, b in pairwise(line))
+    spaced = zip(line[1:], gaps, strict=True)
+    return line[0].character + "".join(" " * gap + letter.character for letter, gap in spaced)
+
+
+def frame_of(content: Any, line: Sequence[Letter]) -> tuple[float, float, float] | None:  # noqa: ANN401
+    """Return the lower edge, baseline and upper edge of a line for its fonts, in points; None if it is not level."""
+    sides, origin = raw.FS_RECTF(), [ctypes.c_double() for _ in range(2)]
+    bottom, top = min(row.bottom for row in line), max(row.top for row in line)
+    height = top - bottom
+    low, high = bottom, top
+    for letter in line:
+        if abs(raw.FPDFText_GetCharAngle(content, letter.index)) > _LEVEL_RAD:
+            return None
+        raw.FPDFText_GetLooseCharBox(content, letter.index, sides)
+        low, high = min(low, sides.bottom), max(high, sides.top)
+    raw.FPDFText_GetCharOrigin(content, line[0].index, *origin)
+    baseline = origin[1].value
+    # A font may claim any height.
+    high = min(high, top + height)
+    return min(max(low, bottom - height), baseline - _DESCENT * (high - baseline)), baseline, high
+
+
+def has_symbols(content: Any, line: Sequence[Letter]) -> bool:  # noqa: ANN401 - pypdfium2 has no types
+    """Return whether a letter of a line is drawn in a font of symbols, which are no letters."""
+    name = ctypes.create_string_buffer(_MAX_NAME)
+    names = set()
+    for letter in line:
+        raw.FPDFText_GetFontInfo(content, letter.index, name, _MAX_NAME, None)
+        names.add(name.value.decode(errors="replace").lower())
+    return any(mark in name for name in names for mark in _SYMBOLS)
+
+
+def box_of(page: int, letters: Sequence[Letter], page_height: float, margin_mm: float = 0) -> Box:
+    """Return the box of letters on a page, whose height is in points."""
+    return Box(
+        page,
+        mm_of(min(letter.left for letter in letters)) - margin_mm,
+        mm_of(page_height - max(letter.top for letter in letters)) - margin_mm,
+        mm_of(max(letter.right for letter in letters)) + margin_mm,
+        mm_of(page_height - min(letter.bottom for letter in letters)) + margin_mm,
+    )
 
 
 def _packed(color: Sequence[ctypes.c_uint]) -> int:
     return color[0].value << 16 | color[1].value << 8 | color[2].value
-
-
-def _box_of(line: Sequence[Letter], height: float) -> Box:
-    return Box(
-        line[0].page,
-        mm_of(min(letter.left for letter in line)),
-        mm_of(height - max(letter.top for letter in line)),
-        mm_of(max(letter.right for letter in line)),
-        mm_of(height - min(letter.bottom for letter in line)),
-    )

@@ -21,6 +21,8 @@ MAX_PAGES = 60
 MAX_PIXELS = 16_000_000
 _POINTS_PER_INCH = 72
 _MM_PER_INCH = 25.4
+_EDGE_PX = 0.3
+"""Width of the edge of a letter that is drawn beside its box."""
 CONTRAST = 40
 """Least change of a colour channel, 0 to 255, that a person sees."""
 
@@ -141,7 +143,34 @@ def change_in(
         new = after[box.page].crop(pixels_of(box))
     if 0 in old.size:
         return Change()
-    difference = levels_of(old, new)
+    return change_of(levels_of(old, new), least)
+
+
+def levels_of(before: Image.Image, after: Image.Image) -> Image.Image:
+    """Return by how much each pixel differs, in its most changed channel."""
+    return reduce(ImageChops.lighter, ImageChops.difference(before, after).split())
+
+
+def mean_in(levels: Image.Image, box: Box) -> float:
+    """Return the mean of a picture of levels in a box, 0 to 255."""
+    scale = DPI / _MM_PER_INCH
+    sides = (box.left, box.top, box.right, box.bottom)
+    left, top, right, bottom = (side * scale for side in sides)
+    left, top = max(left - _EDGE_PX, 0), max(top - _EDGE_PX, 0)
+    right, bottom = min(right + _EDGE_PX, levels.width), min(bottom + _EDGE_PX, levels.height)
+    if right <= left or bottom <= top:
+        return 0
+    mean = levels.resize((1, 1), Image.Resampling.BOX, box=(left, top, right, bottom))
+    return mean.tobytes()[0]
+
+
+def change_of(difference: Image.Image, least: int = CONTRAST) -> Change:
+    """Return the change that levels of difference are.
+
+    Args:
+        difference: the levels.
+        least: least level of the pixels that count.
+    """
     levels = difference.histogram()
     # What is left of a pixel without the least change that counts, less one, is not black if it counts.
     seen = ImageChops.subtract(difference, Image.new("L", difference.size, least - 1))
@@ -152,11 +181,6 @@ def change_in(
         width_px=bounds[2] - bounds[0],
         contrast=next(level for level in reversed(range(256)) if levels[level]),
     )
-
-
-def levels_of(before: Image.Image, after: Image.Image) -> Image.Image:
-    """Return by how much each pixel differs, in its most changed channel."""
-    return reduce(ImageChops.lighter, ImageChops.difference(before, after).split())
 
 
 def page_box(page: int, picture: Image.Image) -> Box:

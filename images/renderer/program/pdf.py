@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pypdfium2
 from pypdfium2 import raw
 
-from images.renderer.program.drawn_text import DrawnTexts
+from images.renderer.program.drawn_text import DrawnTexts, make_line
 from images.renderer.program.errors import DocumentError
+from images.renderer.program.letters import box_of, lines_of, read_letters, text_of
 from images.renderer.program.pages import (
     MAX_PAGES,
     Box,
@@ -20,11 +21,12 @@ from images.renderer.program.pages import (
     render_page,
     render_pages,
 )
+from images.renderer.program.readings import attach_readings
 from images.renderer.program.visibility import (
     Item,
+    asked_of,
     decide_mixed,
     merge_rows,
-    split_items,
     undecided,
 )
 
@@ -77,13 +79,16 @@ def view_pdf(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
     }
     if sum(len(page["text"]) for page in view["pages"]) > MAX_TEXT_CHARS:
         raise DocumentError(f"It has more than {MAX_TEXT_CHARS} characters.")
-    texts, others = split_items(request["shown"])
-    items = [fields.item(asked) for asked in others]
-    view["shown"] = merge_rows(
-        request["shown"],
-        DrawnTexts(path, is_whole_word=True).decide(texts) if texts else [],
-        decide_mixed(items, fields.render(), fields.render) if items else [],
-    )
+    texts = asked_of("text", request)
+    items = [fields.item(asked) for asked in asked_of("object", request)]
+    rows = DrawnTexts(path, is_whole_word=True).decide(texts) if texts else []
+    attach_readings(path, rows, is_foreign=True, needs_one=True)
+    objects = decide_mixed(items, fields.render(), fields.render) if items else []
+    for item, row in zip(items, objects, strict=True):
+        if row["is_shown"] and isinstance(item, Item) and item.drawn:
+            row["lines"] = fields.lines_in(item.boxes[0])
+    attach_readings(path, objects, is_foreign=True)
+    view["shown"] = merge_rows(request["shown"], {"text": rows, "object": objects})
     pages = [encode_png(page) for page in render_pages(path)] if request["pages"] else []
     return Reply(view, pages)
 
@@ -164,8 +169,6 @@ class _Fields:
 
     def item(self, asked: dict[str, Any]) -> Item | dict[str, Any]:
         """Return a field to decide, or its row if there is none."""
-        if asked["kind"] != "object":
-            raise DocumentError(f"Items of kind {asked['kind']!r} are not in PDFs.")
         if asked["number"] >= len(self.rows):
             return undecided("there is no such field", is_found=False)
         if asked["number"] in self._layered:
@@ -179,6 +182,20 @@ class _Fields:
             box, characters = _inside(box), 1  # a tick, not the border
         drawn = self._drawn(box) if is_text else ""
         return Item((box,), characters, lambda: self._removed.add(spot), drawn)
+
+    def lines_in(self, box: Box) -> list[dict[str, Any]]:
+        """Return the lines that are drawn in a box, to be read."""
+        page = self._flat[box.page]
+        content, height = page.get_textpage(), page.get_height()
+        letters = [
+            letter
+            for letter in read_letters(content, box.page)
+            if box.overlaps(box_of(box.page, [letter], height))
+        ]
+        return [
+            {"line": make_line(0, text_of(line), line, content, height), "is_clean": False}
+            for line in lines_of(letters)
+        ]
 
     def _drawn(self, box: Box) -> str:
         """Return the text that fields draw in a box, beyond the text of the page."""

@@ -9,13 +9,15 @@ import uno
 from images.renderer.program.drawn_text import DrawnTexts
 from images.renderer.program.errors import DocumentError
 from images.renderer.program.formatting import color, paragraphs_of, read_paragraph
+from images.renderer.program.notes import decide_notes, notes_of
 from images.renderer.program.pages import Box, Reply, encode_png, render_pages
+from images.renderer.program.readings import attach_readings, embeds_fonts
 from images.renderer.program.sheet_objects import place_of, shapes_of
 from images.renderer.program.visibility import (
     Item,
+    asked_of,
     decide_mixed,
     merge_rows,
-    split_items,
     undecided,
 )
 
@@ -31,14 +33,13 @@ MAX_CELLS = 2_000
 _UnknownProperty = uno.getClass("com.sun.star.beans.UnknownPropertyException")
 _PDF = "impress_pdf_Export"
 _DOCUMENT = "com.sun.star.presentation.PresentationDocument"
-_NOTES = "com.sun.star.presentation.NotesShape"
 _GROUP = "com.sun.star.drawing.GroupShape"
 _TABLE = "com.sun.star.drawing.TableShape"
 _NO_NUMBER = 5
 _CHARACTER = 6
 _BULLETS = frozenset({_CHARACTER, 8})
 """A character or a picture. Source: com.sun.star.style.NumberingType."""
-_RUN = ("CharBackColor", "CharEscapement", "CharKerning")
+_RUN = ("CharBackColor", "CharEscapement", "CharEscapementHeight", "CharKerning")
 
 
 def view_slides(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
@@ -72,6 +73,8 @@ def view_slides(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
         if page.Visible:
             printed[number] = len(printed)
 
+    _print_what_is_shown(document, pages)
+
     def render() -> list[Image]:
         return render_pages(office.export(document, _PDF))
 
@@ -79,13 +82,31 @@ def view_slides(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
     is_drawn = bool(printed) and bool(request["pages"] or request["shown"])
     path = office.export(document, _PDF) if is_drawn else None
     before = render_pages(path) if path is not None else []
-    texts, others = split_items(request["shown"])
-    view["shown"] = merge_rows(
-        request["shown"],
-        _decide_texts(path, texts, printed),
-        decide_mixed([_item(pages, printed, asked) for asked in others], before, render),
-    )
+    is_foreign = embeds_fonts(data)
+    rows = {
+        "text": _decide_texts(path, asked_of("text", request), printed),
+        "object": decide_mixed(
+            [_item(pages, printed, asked) for asked in asked_of("object", request)], before, render
+        ),
+    }
+    if path is not None:
+        attach_readings(path, rows["text"], is_foreign=is_foreign)
+    slides_with_notes = [asked["page"] for asked in asked_of("notes", request)]
+    rows["notes"] = decide_notes(office, document, slides_with_notes, is_foreign=is_foreign)
+    view["shown"] = merge_rows(request["shown"], rows)
     return Reply(view, [encode_png(page) for page in before] if request["pages"] else [])
+
+
+def _print_what_is_shown(document: Any, pages: list[Any]) -> None:  # noqa: ANN401 - UNO has no types
+    """Let the print leave out what the screen does not show: layers and shapes."""
+    layers = document.LayerManager
+    for number in range(layers.Count):
+        layer = layers.getByIndex(number)
+        layer.IsPrintable = layer.IsPrintable and layer.IsVisible
+    for page in pages:
+        for shape in shapes_of(page):
+            if not _property(shape, "Visible", True):
+                shape.Printable = False
 
 
 def _slide(page: Any) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
@@ -96,7 +117,7 @@ def _slide(page: Any) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
         "master": page.MasterPage.Name,
         "background": _background(page) or _background(page.MasterPage),
         "has_own_background": page.Background is not None,
-        "notes": _notes(page),
+        "notes": notes_of(page),
         "transition": page.TransitionType,
         "transition_subtype": page.TransitionSubtype,
         "transition_s": float(page.TransitionDuration),
@@ -112,11 +133,6 @@ def _background(page: Any) -> dict[str, Any] | None:  # noqa: ANN401 - UNO has n
         return None
     kind = background.FillStyle.value.lower()
     return {"fill": kind, "color": color(background.FillColor) if kind == "solid" else None}
-
-
-def _notes(page: Any) -> str:  # noqa: ANN401 - UNO has no types
-    notes = [shape for shape in shapes_of(page.NotesPage) if shape.ShapeType == _NOTES]
-    return "\n".join(shape.String for shape in notes if not shape.IsEmptyPresentationObject)
 
 
 def _shape(shape: Any, number: int) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
@@ -205,8 +221,6 @@ def _decide_texts(
 def _item(
     pages: list[Any], printed: dict[int, int], asked: dict[str, Any]
 ) -> Item | dict[str, Any]:
-    if asked["kind"] != "object":
-        raise DocumentError(f"Items of kind {asked['kind']!r} are not in presentations.")
     if asked["page"] >= len(pages) or asked["number"] >= pages[asked["page"]].Count:
         return undecided("there is no such shape", is_found=False)
     if asked["page"] not in printed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from images.renderer.program.drawn_text import DrawnTexts
@@ -15,7 +15,13 @@ from images.renderer.program.marks import (
     unused_colors,
 )
 from images.renderer.program.pages import Reply, encode_png, render_pages
-from images.renderer.program.text_parts import read_page_styles, read_parts, read_pictures
+from images.renderer.program.readings import attach_readings, embeds_fonts
+from images.renderer.program.text_parts import (
+    pictures_of,
+    read_page_styles,
+    read_parts,
+    read_pictures,
+)
 from images.renderer.program.visibility import MIN_SHARE, Item, decide_mixed, undecided
 
 if TYPE_CHECKING:
@@ -66,6 +72,7 @@ def view_text(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
     printed = _Printed(office, document, parts, path.rename(path.with_name("first")))
     pages = [encode_png(page) for page in render_pages(printed.path)] if request["pages"] else []
     view["shown"] = printed.decide(asked)
+    attach_readings(printed.path, view["shown"], is_foreign=embeds_fonts(data))
     return Reply(view, pages)
 
 
@@ -149,14 +156,21 @@ def _summary(decided: dict[Passage, dict[str, Any]]) -> dict[str, Any]:
     unseen = {passage.paragraph for passage, row in decided.items() if not row["is_shown"]}
     best = max(decided.values(), key=lambda row: bool(row["is_shown"]))
     every = {passage.paragraph for passage in decided}
-    return {**best, "paragraphs": sorted(every - unseen)}
+    lines = [
+        {**line, "line": replace(line["line"], occurrence=number), "paragraph": passage.paragraph}
+        for number, (passage, row) in enumerate(decided.items())
+        if row["is_shown"]
+        for line in row.pop("lines", [])
+    ]
+    return {**best, "lines": lines, "paragraphs": sorted(every - unseen)}
 
 
 def _picture(document: Any, asked: dict[str, Any]) -> Item | dict[str, Any]:  # noqa: ANN401
     """Return a picture, which is removed by making it transparent, so that nothing else moves."""
     if asked["kind"] != "object":
         raise DocumentError(f"Items of kind {asked['kind']!r} are not in text documents.")
-    if asked["number"] >= document.GraphicObjects.Count:
+    pictures = pictures_of(document)
+    if asked["number"] >= len(pictures):
         return undecided("there is no such picture", is_found=False)
-    picture = document.GraphicObjects.getByIndex(asked["number"])
+    picture = pictures[asked["number"]]
     return Item((), 0, lambda: setattr(picture, "Transparency", _TRANSPARENT))

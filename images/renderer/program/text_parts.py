@@ -12,9 +12,11 @@ MAX_PARAGRAPHS = 3000
 MAX_TABLE_CELLS = 300
 """Cells of a table whose formatting is read; larger tables have texts only."""
 _TABLE = "com.sun.star.text.TextTable"
+_PICTURE_SHAPE = "com.sun.star.drawing.GraphicObjectShape"
 _RUN = (
     "CharBackColor",
     "CharEscapement",
+    "CharEscapementHeight",
     "CharHighlight",
     "CharKerning",
     "CharTransparence",
@@ -96,10 +98,16 @@ def read_page_styles(document: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - U
     return [_page_style(style) for style in _used_page_styles(document)]
 
 
+def pictures_of(document: Any) -> list[Any]:  # noqa: ANN401 - UNO has no types
+    """Return the pictures in LibreOffice: also those that a file without the usual style makes shapes."""
+    objects, shapes = document.GraphicObjects, document.DrawPage
+    pictures = [objects.getByIndex(number) for number in range(objects.Count)]
+    every = (shapes.getByIndex(number) for number in range(shapes.Count))
+    return pictures + [shape for shape in every if shape.ShapeType == _PICTURE_SHAPE]
+
+
 def read_pictures(document: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - UNO has no types
     """Return the pictures."""
-    objects = document.GraphicObjects
-    pictures = [objects.getByIndex(number) for number in range(objects.Count)]
     return [
         {
             "number": number,
@@ -109,7 +117,7 @@ def read_pictures(document: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - UNO 
             "height_mm": picture.Size.Height / 100,
             "anchor": picture.AnchorType.value.lower(),
         }
-        for number, picture in enumerate(pictures)
+        for number, picture in enumerate(pictures_of(document))
     ]
 
 

@@ -6,12 +6,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from images.renderer.program.errors import DocumentError
-from images.renderer.program.pages import CONTRAST, Box, Change, change_in, page_box
+from images.renderer.program.lines import look_at_lines
+from images.renderer.program.pages import (
+    CONTRAST,
+    Box,
+    Change,
+    change_in,
+    change_of,
+    page_box,
+    pixels_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from PIL.Image import Image
+
+    from images.renderer.program.lines import Line
 
 MAX_PASSES = 12
 """Renderings for one document, in addition to the first."""
@@ -21,6 +32,7 @@ MIN_TEXT_HEIGHT_PX = 4
 MIN_SHARE = 0.7
 """Least share of a text's pixels that must change; less is covered, cut, or lost in other text."""
 _TOO_LITTLE = "too little of it is drawn"
+_IN_PART = "a part of it is not drawn, or hardly differs from its background"
 MIN_OBJECT_PX = 12
 """Least width and height of the change by an object without text."""
 
@@ -34,15 +46,17 @@ class Item:
         characters: number of characters without spaces; 0 for objects without text.
         remove: removes it from the document without moving other things.
         drawn: its text, if it is known.
-        ink: once it is removed, returns the pixels that it would change in a box, alone on the page
-            and with a contrast; None if that is unknown.
+        ink: once it is removed, returns how much of each pixel of a page it covers, alone on the page;
+            None if that is unknown.
+        lines: of a text, what is drawn in each of the boxes.
     """
 
     boxes: tuple[Box, ...]
     characters: int
     remove: Callable[[], None]
     drawn: str = ""
-    ink: Callable[[Box, int], int] | None = None
+    ink: Callable[[int], Image | None] | None = None
+    lines: tuple[Line, ...] = ()
 
     def overlaps(self, other: Item) -> bool:
         """Return whether two items may change the same place."""
@@ -77,6 +91,7 @@ def decide_items(
         for number in group:
             items[number].remove()
         after = render()
+        levels: dict[int, Image] = {}
         for number in group:
             item = items[number]
             boxes = item.boxes or tuple(page_box(*page) for page in enumerate(before))
@@ -84,11 +99,17 @@ def decide_items(
             change, box = max(changes, key=lambda row: row[0].pixels, default=(Change(), None))
             total = sum(found.pixels for found, _ in changes)
             reason = _reason_unseen(item, change, total)
-            if box and item.ink and not reason:
-                ink = item.ink(box, change.contrast)
-                reason = _TOO_LITTLE if change.pixels < MIN_SHARE * ink else ""
+            if box and not reason and _is_cut(item, box, change):
+                reason = _TOO_LITTLE
+            lines = [] if reason else look_at_lines(item.lines, item.ink, (before, after), levels)
+            if item.lines and not reason and all(row["is_partial"] for row in lines):
+                reason = _IN_PART
             places = [_place(found, where) for found, where in changes if item.boxes]
+            for place, line in zip(places, lines, strict=False):
+                place["is_seen"] = place["is_seen"] and not line["is_partial"]
             rows[number] = {**_row(change, box, reason, item.drawn), "places": places}
+            if item.lines:
+                rows[number]["lines"] = [row for row in lines if not row["is_partial"]]
         before = after
     return rows
 
@@ -107,18 +128,23 @@ def decide_mixed(
     return [next(rows) if isinstance(item, Item) else item for item in items]
 
 
-def split_items(asked: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the asked texts, and the other asked items."""
-    texts = [row for row in asked if row["kind"] == "text"]
-    return texts, [row for row in asked if row["kind"] != "text"]
+def asked_of(kind: str, request: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the asked items of a kind."""
+    return [row for row in request["shown"] if row["kind"] == kind]
 
 
 def merge_rows(
-    asked: list[dict[str, Any]], texts: list[dict[str, Any]], others: list[dict[str, Any]]
+    asked: list[dict[str, Any]], rows: dict[str, list[dict[str, Any]]]
 ) -> list[dict[str, Any]]:
-    """Return the rows of texts and others in the order in which they were asked for."""
-    text, other = iter(texts), iter(others)
-    return [next(text) if row["kind"] == "text" else next(other) for row in asked]
+    """Return rows of items by their kind in the order in which they were asked for.
+
+    Raises:
+        DocumentError: items of other kinds were asked for, which are not in such documents.
+    """
+    left = {kind: iter(found) for kind, found in rows.items()}
+    if other := next((row["kind"] for row in asked if row["kind"] not in left), None):
+        raise DocumentError(f"Items of kind {other!r} are not in this document.")
+    return [next(left[row["kind"]]) for row in asked]
 
 
 def _groups(items: Sequence[Item]) -> list[list[int]]:
@@ -169,6 +195,16 @@ def _reason_unseen(item: Item, change: Change, total: int) -> str:
     elif min(change.height_px, change.width_px) < MIN_OBJECT_PX:
         return "it is too small to see"
     return ""
+
+
+def _is_cut(item: Item, box: Box, change: Change) -> bool:
+    """Return whether much less of a text changes than it has ink."""
+    ink = item.ink(box.page) if item.ink else None
+    if ink is None:
+        return False
+    # With less contrast fewer pixels of the edges of letters are visible.
+    least = max(1, round(CONTRAST * 255 / max(change.contrast, 1)))
+    return change.pixels < MIN_SHARE * change_of(ink.crop(pixels_of(box)), least).pixels
 
 
 def _row(change: Change, box: Box | None, reason: str, drawn: str = "") -> dict[str, Any]:

@@ -27,6 +27,7 @@ from tests.evaluator_cases.pdf_pages import (
     outlined,
     page,
     pages,
+    renamed,
     text_field,
     tick_box,
 )
@@ -132,6 +133,12 @@ TABLES = (
         _forged_text(
             "white, within a visible longer word",
             f"{draw('Invoice 77')} 1 g {draw('Invoice 7', '72 600')}",
+        ),
+        _forged_text("one digit is white", "BT /F 12 Tf 72 720 Td (Invoice ) Tj 1 g (7) Tj ET"),
+        _forged_text("a stroke makes it 17", f"{draw('Invoice 7')} 1 w 113 720 m 113 728 l S"),
+        forged("glyphs under other names", at(PATH, renamed("Invoice 9", "9", "7")), **_TEXT),
+        another_way(
+            "underlined", at(PATH, page(f"{draw('Invoice 7')} 72 718 m 124 718 l S")), **_TEXT
         ),
         another_way(
             "on two lines", at(PATH, page(f"{draw('Invoice')} {draw('7', '72 700')}")), **_TEXT

@@ -27,6 +27,7 @@ from tests.evaluator_cases.slide_decks import (
     shrink,
     table,
     title,
+    veil,
 )
 
 if TYPE_CHECKING:
@@ -105,6 +106,11 @@ TABLES = (
             "white on white",
             at(PATH, deck(box("now", color="FFFFFF"))),
             **{**_RED, "colour": "ffffff"},
+        ),
+        forged(
+            "under a transparent shape",
+            at(PATH, deck(on(box("now", color="FF0000"), veil((2, 7, 16, 5))))),
+            **_RED,
         ),
         another_way(
             "colour with #",

@@ -23,6 +23,7 @@ from tests.evaluator_cases.slide_decks import (
     deck,
     fair,
     hide,
+    layered,
     notes,
     on,
     picture,
@@ -134,6 +135,16 @@ TABLES = (
             at(PATH, deck(on(box("two more"), box("two", color="FFFFFF")))),
             **_LINE,
         ),
+        *(
+            forged(
+                f"in a layer for the {how} only",
+                at(PATH, layered(how)),
+                path=PATH,
+                slide=2,
+                text="Deadline: 14 May",
+            )
+            for how in ("screen", "printer")
+        ),
         another_way("table", at(PATH, deck(_table)), **_LINE),
         another_way("rectangle", at(PATH, deck(rectangle((3, 8, 9, 4), "", "two"))), **_LINE),
         another_way("placeholder", at(PATH, deck(body("one\ntwo"), layout=1)), **_LINE),
@@ -150,6 +161,11 @@ TABLES = (
         empty("empty expected notes", at(PATH, deck(_HELLO)), **{**_NOTES, "text": ""}),
         forged("notes of another slide", at(PATH, deck(_HELLO, notes("Smile"))), **_NOTES),
         forged("slide that is called so", at(PATH, deck(title("Smile"))), **_NOTES),
+        forged(
+            "white", at(PATH, deck(on(title("Smile"), notes("Smile", color="FFFFFF")))), **_NOTES
+        ),
+        forged("tiny", at(PATH, deck(notes("Smile", size=1))), **_NOTES),
+        forged("off their page", at(PATH, deck(notes("Smile", left_cm=50))), **_NOTES),
         another_way("surrounding spaces", at(PATH, deck(notes(" Smile "))), **_NOTES),
         another_way("hidden slide", at(PATH, deck(on(notes("Smile"), hide))), **_NOTES),
     ),

@@ -77,6 +77,20 @@ def _merged(document: Any) -> None:
     grid.cell(1, 0).text, grid.cell(1, 1).text = "c", "d"
 
 
+def _bill(**font: Any) -> Block:
+    return paragraph("The total of this order is 4", ("1", font), ".50 euros in all.")
+
+
+def _numbered(content: str) -> Block:
+    return lambda document: document.add_paragraph(content, style="List Number")
+
+
+def _labelled(content: str) -> str:
+    """Return the XML of a list of one text, with the label of `_NINE`."""
+    item = f"<text:list-item><text:p>{content}</text:p></text:list-item>"
+    return f'<text:list text:style-name="L">{item}</text:list>'
+
+
 def _framed(content: str) -> str:
     """Return the XML of a text in a frame that lies far off the page."""
     return (
@@ -86,8 +100,16 @@ def _framed(content: str) -> str:
     )
 
 
+_NINE = (
+    '<text:list-style style:name="L"><text:list-level-style-number text:level="1" style:num-format="1" '
+    'text:start-value="9"><style:list-level-properties text:min-label-width="0cm"/>'
+    "</text:list-level-style-number></text:list-style>"
+)
+_unpaid = paragraph("It is ", ("not ", {"rgb": "FFFFFF"}), "paid.")
 _letter = docx(heading("Offer", 1), "Dear Ann,", "", "yes.")
 _ANN: dict[str, Any] = {"path": PATH, "text": "Dear Ann,"}
+_BILL: dict[str, Any] = {"path": PATH, "text": "The total of this order is 41.50 euros in all."}
+_COST: dict[str, Any] = {"path": PATH, "text": "41.50"}
 _WHOLE: dict[str, Any] = {"path": PATH, "text": "Offer\nDear Ann,\nyes."}
 _SAVED_TEXT = (
     "Offer\nDear Ann,\nHere are bold, slanted, lined, struck, H2O, x3, red, large, marked and mono "
@@ -95,6 +117,22 @@ _SAVED_TEXT = (
 )
 _HEAD: dict[str, Any] = {"path": PATH, "text": "Offer", "level": 1}
 _BOLD: dict[str, Any] = {"path": PATH, "text": "now", "look": "bold"}
+_PEACE, _WORLD = "\u05e9\u05dc\u05d5\u05dd ", "\u05e2\u05d5\u05dc\u05dd"
+_HEBREW: dict[str, Any] = {"path": PATH, "text": _WORLD, "look": "bold"}
+_SLIGHTLY = (
+    '<style:style style:name="S" style:family="text">'
+    '<style:text-properties style:text-position="1% 100%"/></style:style>'
+)
+_PNG = file_builders.encoded(file_builders.noise(1, (32, 24)), "PNG")
+_FLAT = (
+    '<style:style style:name="F" style:family="graphic">'
+    '<style:graphic-properties style:wrap="none"/></style:style>'
+)
+_UNSTYLED = (
+    '<text:p>A <draw:frame draw:style-name="F" text:anchor-type="as-char" svg:width="3cm" '
+    'svg:height="2cm"><draw:image xlink:href="a.png" xlink:type="simple"/></draw:frame></text:p>'
+)
+_RAISED = '<text:p>It is <text:span text:style-name="S">now</text:span> or never</text:p>'
 _RED: dict[str, Any] = {"path": PATH, "text": "now", "colour": "FF0000"}
 _LARGE: dict[str, Any] = {"path": PATH, "text": "now", "size_pt": 18}
 _MIDDLE: dict[str, Any] = {"path": PATH, "text": "Title", "alignment": "center"}
@@ -117,6 +155,28 @@ _SAVED_LOOKS = {
 
 def _now(**font: Any) -> Block:
     return paragraph("It is ", ("now", font), " or never")
+
+
+def _underlined(color: str) -> Block:
+    def add(document: Any) -> None:
+        from docx.oxml.ns import qn
+
+        run = _now(underline=True)(document).runs[1]
+        run._element.rPr.find(qn("w:u")).set(qn("w:color"), color)
+
+    return add
+
+
+def _hebrew(name: str) -> Block:
+    """Return a block of two Hebrew words, the second of them with a property of its run."""
+
+    def add(document: Any) -> None:
+        from docx.oxml import OxmlElement
+
+        run = paragraph(_PEACE, _WORLD)(document).runs[1]
+        run._element.get_or_add_rPr().append(OxmlElement(f"w:{name}"))
+
+    return add
 
 
 def _around(before: dict[str, Any], after: dict[str, Any]) -> Block:
@@ -226,6 +286,14 @@ TABLES = (
                 )
             ),
             forged("in a frame off the page", at(PATH, odt(_framed("Dear Ann,"))), **_ANN),
+            forged("one digit is white", at(PATH, docx(_bill(rgb="FFFFFF"))), **_BILL),
+            forged("one digit is tiny", at(PATH, docx(_bill(size=POINT))), **_BILL),
+            forged("one digit is a dingbat", at(PATH, docx(_bill(name="D050000L"))), **_BILL),
+            forged("one word is white", at(PATH, docx(_unpaid)), path=PATH, text="It is not paid."),
+            forged(
+                "behind another digit", at(PATH, odt(_labelled("41.50"), automatic=_NINE)), **_COST
+            ),
+            another_way("behind its number", at(PATH, docx(_numbered("41.50"))), **_COST),
             forged(
                 "in a hidden section",
                 at(
@@ -316,6 +384,23 @@ TABLES = (
             near_miss("occurs twice", at(PATH, docx("now", _now(bold=True))), **_BOLD),
             near_miss("empty expected text", at(PATH, _bold), **{**_BOLD, "text": ""}),
             *forged_cases(_now(bold=True), "now", _BOLD, "white", "away"),
+            forged(
+                "underlined in white",
+                at(PATH, docx(_underlined("FFFFFF"))),
+                **{**_BOLD, "look": "underline"},
+            ),
+            another_way(
+                "underlined in red",
+                at(PATH, docx(_underlined("FF0000"))),
+                **{**_BOLD, "look": "underline"},
+            ),
+            forged(
+                "raised by a hundredth",
+                at(PATH, odt(_RAISED, automatic=_SLIGHTLY)),
+                **{**_BOLD, "look": "superscript"},
+            ),
+            forged("bold only for Latin letters", at(PATH, docx(_hebrew("b"))), **_HEBREW),
+            another_way("bold for Hebrew letters", at(PATH, docx(_hebrew("bCs"))), **_HEBREW),
             *(
                 replace(case, name=f"{look}, {case.name}")
                 for look, word in _SAVED_LOOKS.items()
@@ -464,6 +549,11 @@ TABLES = (
             negative("no picture", at(PATH, docx("x")), **_TWO),
             near_miss("one of two pictures", at(PATH, docx(_picture(1))), **_TWO),
             near_miss("three", at(PATH, docx(_picture(1), _picture(2), _picture(3))), **_TWO),
+            another_way(
+                "in a style that is not derived from Graphics",
+                at(PATH, odt(_UNSTYLED, automatic=_FLAT, files={"a.png": _PNG})),
+                **{**_TWO, "count": 1},
+            ),
             forged("one is tiny", at(PATH, docx(_picture(1), _picture(2, width=MM // 10))), **_TWO),
             forged("one is transparent", at(PATH, docx(_picture(1), _picture(2, alpha=0))), **_TWO),
             *saved_cases(_TWO),

@@ -25,6 +25,7 @@ from tests.evaluator_cases.text_files import (
     file_cases,
     footer,
     forged_cases,
+    odt,
     odt_with,
     paragraph,
     saved_cases,
@@ -138,6 +139,16 @@ _indented = paragraph("Indented words", left_indent=10 * MM, first_line_indent=5
 _TAB: dict[str, Any] = {"path": PATH, "text": "Tea\t2.50", "position_mm": 120, "alignment": "right"}
 _LEFT, _CENTER, _RIGHT = 0, 1, 2
 _TINT: dict[str, Any] = {"path": PATH, "text": "Tinted words", "colour": "CCFFCC"}
+_LIST = '<text:list text:style-name="L"><text:list-item><text:p>Milk</text:p></text:list-item></text:list>'
+_NUMBERED = (
+    '<text:list-style style:name="L"><text:list-level-style-number text:level="1" text:style-name="W" '
+    'style:num-format="1" style:num-suffix="."><style:list-level-properties '
+    'text:min-label-width="0.6cm"/></text:list-level-style-number></text:list-style>'
+)
+_WHITE = (
+    '<office:styles><style:style style:name="W" style:family="text">'
+    '<style:text-properties fo:color="#ffffff"/></style:style></office:styles>'
+)
 _LABEL: dict[str, Any] = {"path": PATH, "text": "Milk", "label": "1."}
 _BREAK: dict[str, Any] = {"path": PATH, "text": "Annex"}
 _PAGES: dict[str, Any] = {"path": PATH, "count": 2}
@@ -307,6 +318,9 @@ TABLES = (
             near_miss("bullet", at(PATH, docx(_listed("Milk", style="List Bullet"))), **_LABEL),
             near_miss("second in the list", at(PATH, docx(_listed("Tea", "Milk"))), **_LABEL),
             *forged_cases(_listed("Milk"), "Milk", _LABEL, "white", "hidden"),
+            forged(
+                "white label", at(PATH, odt(_LIST, automatic=_NUMBERED, styles=_WHITE)), **_LABEL
+            ),
             *saved_cases(_LABEL),
             *file_cases(docx(_listed("Milk")), _LABEL),
         ),
