@@ -67,35 +67,29 @@ def read_letters(
         colors: the colours of those wanted; None for all.
         indices: their numbers on the page; None for all.
     """
-    color = [ctypes.c_uint() for _ in range(4)]
-    sides = [ctypes.c_double() for _ in range(4)]
+    handle = content.raw  # which spares its wrapper's conversion in each call
+    color = red, green, blue, _ = tuple(ctypes.c_uint() for _ in range(4))
+    sides = left, right, bottom, top = tuple(ctypes.c_double() for _ in range(4))
     letters = []
     for index in range(content.count_chars()) if indices is None else indices:
-        character = chr(raw.FPDFText_GetUnicode(content, index))
+        character = chr(raw.FPDFText_GetUnicode(handle, index))
         if character.isspace() or not character.isprintable():
             continue
-        raw.FPDFText_GetFillColor(content, index, *color)
-        packed = _packed(color)
+        raw.FPDFText_GetFillColor(handle, index, *color)
+        packed = red.value << 16 | green.value << 8 | blue.value
         if colors is not None and packed not in colors:
             continue
-        raw.FPDFText_GetCharBox(content, index, *sides)
-        left, right, bottom, top = (side.value for side in sides)
-        letters.append(Letter(page, index, character, packed, left, bottom, right, top))
+        raw.FPDFText_GetCharBox(handle, index, *sides)
+        edges = left.value, bottom.value, right.value, top.value
+        letters.append(Letter(page, index, character, packed, *edges))
     return letters
 
 
-def read_colors(content: Any) -> set[int]:  # noqa: ANN401 - pypdfium2 has no types
-    """Return the colours of the letters of a page, as 0xRRGGBB.
-
-    Args:
-        content: text of the page.
-    """
+def color_of(drawn: Any) -> int:  # noqa: ANN401 - pypdfium2 has no types
+    """Return the colour of a text object, as 0xRRGGBB."""
     color = [ctypes.c_uint() for _ in range(4)]
-    found = set()
-    for index in range(content.count_chars()):
-        raw.FPDFText_GetFillColor(content, index, *color)
-        found.add(_packed(color))
-    return found
+    raw.FPDFPageObj_GetFillColor(drawn, *color)
+    return _packed(color)
 
 
 _DESCENT = 0.3

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from PIL import ImageStat
+from PIL import ImageChops, ImageStat
+from PIL.Image import Resampling
 
-from images.renderer.program.pages import CONTRAST, Box, levels_of, mean_in, pixels_of
+from images.renderer.program.pages import CONTRAST, DPI, Box, levels_of, mean_in, pixels_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
 MIN_LETTER = 30
 """Least mean change of a letter, of 255 where its ink is: less is white, covered or lost in other text."""
+_NEEDED = [math.ceil(level * MIN_LETTER / 255) for level in range(256)]
+"""Least change of a pixel by its ink, with which a letter of such pixels changes enough."""
 MIN_INK = 20
 """Mean level of ink in the box of a letter of which the ink is unknown."""
 MIN_LETTER_MM = 0.55
@@ -73,7 +77,8 @@ def look_at_lines(
         if page not in levels:
             levels[page] = levels_of(before[page], after[page])
         ink = ink_of(page) if ink_of else None
-        if not all(_is_drawn(letter, levels[page], ink) for letter in line.letters):
+        letters = line.letters if ink is None else _doubtful(line, levels[page], ink)
+        if not all(_is_drawn(letter, levels[page], ink) for letter in letters):
             partial.add(line.occurrence)
     return [
         {
@@ -84,6 +89,26 @@ def look_at_lines(
         }
         for line in lines
     ]
+
+
+def _doubtful(line: Line, levels: Image, ink: Image) -> Sequence[Box]:
+    """Return the letters of a line that must be looked at: none of those with ink if all ink changes the picture."""
+    place = pixels_of(line.box)
+    own, seen = ink.crop(place), levels.crop(place)
+    if 0 in own.size:
+        return line.letters
+    # Black on white changes by as much as it has ink, which is decided faster.
+    is_lacking = ImageChops.subtract(own, seen).getbbox() is not None
+    if is_lacking and ImageChops.subtract(own.point(_NEEDED), seen).getbbox():
+        return line.letters
+    strip = own.resize((own.width, 1), Resampling.BOX).tobytes()
+    return [letter for letter in line.letters if not any(strip[_columns(letter, place[0])])]
+
+
+def _columns(letter: Box, start: int) -> slice:
+    """Return the columns of pixels that lie in a letter as a whole, from a column on."""
+    left, right = (side / 25.4 * DPI - start for side in (letter.left, letter.right))
+    return slice(max(math.ceil(left), 0), max(math.floor(right), 0))
 
 
 def _is_drawn(letter: Box, levels: Image, ink: Image | None) -> bool:

@@ -147,7 +147,10 @@ def _make_place(place: str) -> Path:
     path = Path(place)
     if _HOMES not in path.parents or ".." in path.parts:
         raise DocumentError(f"It asks where it is, and is not in a folder of {_HOMES}.")
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as exc:
+        raise DocumentError(f"It asks where it is, and there can be no such place: {exc}.") from exc
     return path
 
 

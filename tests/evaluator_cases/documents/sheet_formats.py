@@ -6,7 +6,9 @@ from typing import Any
 
 from evaluators.documents import sheet_formats
 from evaluators.testing.case import another_way, forged, near_miss, negative, positive
-from tests.evaluator_cases.sheet_books import PATH, SAVED, formatted, new, put, table
+from tests.evaluator_cases.document_cases import at
+from tests.evaluator_cases.file_builders import changed, unzipped
+from tests.evaluator_cases.sheet_books import PATH, SAVED, formatted, new, ods, put, table
 
 _BOLD: dict[str, Any] = {"path": PATH, "cells": ["A1", "B1"]}
 _FILL: dict[str, Any] = {"path": PATH, "cell": "A1", "colour": "FFFF00"}
@@ -52,6 +54,34 @@ def _conditional(book: Any) -> None:
     book.active.conditional_formatting.add("A1", always)
 
 
+def _recolored(book: Any) -> None:
+    from openpyxl.formatting import rule
+    from openpyxl.styles import Font
+
+    _styled(bold="A1 B1")(book)
+    always: Any = rule.FormulaRule  # its stubs have no types
+    grey = always(formula=["TRUE"], font=Font(color="FF808080"))
+    book.active.conditional_formatting.add("A1", grey)
+
+
+def _undone() -> bytes:
+    """Return LibreOffice's workbook with a condition that makes its bold cells plain."""
+    weight = '<style:text-properties fo:font-weight="{}"/>'
+    parts = unzipped(ods())
+    content, styles = (parts[name].decode() for name in ("content.xml", "styles.xml"))
+    condition = (
+        '<style:map style:condition="is-true-formula(TRUE())" style:apply-style-name="Plain"'
+        ' style:base-cell-address="Data.A1"/>'
+    )
+    content = content.replace(weight.format("bold"), weight.format("bold") + condition)
+    plain = (
+        '<style:style style:name="Plain" style:family="table-cell"'
+        f' style:parent-style-name="Default">{weight.format("normal")}</style:style>'
+    )
+    styles = styles.replace("</office:styles>", f"{plain}</office:styles>")
+    return changed(ods(), {"content.xml": content.encode(), "styles.xml": styles.encode()})
+
+
 def _aligned(book: Any) -> None:
     from openpyxl.styles import Alignment
 
@@ -77,6 +107,8 @@ TABLES = (
             **_BOLD,
         ),
         forged("white", put(_styled(bold="A1 B1", color="FFFFFFFF")), **_BOLD),
+        another_way("coloured by a condition", put(_recolored), **_BOLD),
+        forged("plain by a condition", at(PATH, _undone), **_BOLD),
         equivalent={
             "*args.cells: drop": "fewer cells are expected",
             "*args.cells: repeat": "a repeated cell has no effect",
@@ -129,6 +161,8 @@ TABLES = (
         near_miss("nothing asked", SAVED, **{**_LOOK, "look": {}}),
         forged("one of two words", put(A1=_rich(True, False), B1=_rich(True)), **_LOOK),
         forged("white", put(_styled(bold="A1 B1", color="FFFFFFFF")), **_LOOK),
+        another_way("black", put(_styled(bold="A1 B1")), **{**_LOOK, "look": {"color": "#000000"}}),
+        forged("grey by a condition", put(_recolored), **{**_LOOK, "look": {"color": "#000000"}}),
     ),
     table(
         sheet_formats.cells_sorted,

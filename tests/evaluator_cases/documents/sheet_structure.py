@@ -6,6 +6,8 @@ from typing import Any
 
 from evaluators.documents import sheet_objects, sheet_structure
 from evaluators.testing.case import another_way, forged, near_miss, negative, positive
+from tests.evaluator_cases.document_cases import at
+from tests.evaluator_cases.file_builders import changed, unzipped
 from tests.evaluator_cases.sheet_books import (
     DATA,
     PATH,
@@ -47,6 +49,48 @@ def _chart(kind: str = "col", title: str | None = "Prices", last: int = 3, **mor
         book.active.add_chart(chart, "E2")
 
     return add
+
+
+def _forged_chart(part: str) -> Any:
+    """Return a function that adds a chart, a part of which is not seen."""
+
+    def add(book: Any) -> None:
+        from openpyxl.chart.shapes import GraphicalProperties
+        from openpyxl.drawing.text import CharacterProperties
+
+        _chart()(book)
+        (chart,) = book.active._charts
+        white = GraphicalProperties(solidFill="FFFFFF")
+        white.line.solidFill = "FFFFFF"
+        if part == "series":
+            chart.series[0].graphicalProperties = white
+        elif part == "title":
+            for run in chart.title.tx.rich.p[0].r:
+                run.rPr = CharacterProperties(solidFill="FFFFFF")
+        else:
+            chart.y_axis.scaling.min, chart.y_axis.scaling.max = 100, 200
+
+    return add
+
+
+def _many(book: Any) -> None:
+    """Add a chart of nine series, one of them of small values, below a long table."""
+    from openpyxl.chart import LineChart, Reference
+
+    for row in range(1, 5):
+        for column in range(1, 10):
+            book.active.cell(row, column).value = row * column % 5
+    chart = LineChart()
+    chart.title = "Prices"
+    chart.add_data(Reference(book.active, min_col=1, max_col=9, min_row=1, max_row=4))
+    book.active.add_chart(chart, "B38")
+
+
+def _without_objects() -> bytes:
+    data = prices(_chart())()
+    book = unzipped(data)["xl/workbook.xml"]
+    switch = b'<workbookPr showObjects="none"/>'
+    return changed(data, {"xl/workbook.xml": book.replace(b"<workbookPr/>", switch)})
 
 
 def _frozen(place: str, state: str = "frozen", first: str | None = None, hidden: int = 0) -> Any:
@@ -142,6 +186,7 @@ TABLES = (
         near_miss("column", put(_frozen("B1")), **_PANES),
         near_miss("missing sheet", SAVED, **_PANES, sheet="None"),
         forged("split, not frozen", put(_frozen("A2", "split")), **_PANES),
+        forged("frozen row is not the first", put(_frozen("A2", first="A3")), **_PANES),
         forged("frozen row hidden", put(_frozen("A2", hidden=1)), **_PANES),
     ),
     table(
@@ -176,6 +221,16 @@ TABLES = (
             sheet="Data",
         ),
         forged("of empty cells", put(_chart(), B2=None, B3=None), **_CHART),
+        another_way(
+            "nine lines, across pages",
+            new({}, None, _many),
+            **{**_CHART, "kind": "line", "series": [f"{name}1:{name}4" for name in "ABCDEFGHI"]},
+        ),
+        *(
+            forged(f"{part} not seen", put(_forged_chart(part)), **_CHART)
+            for part in ("series", "title", "values within the axis")
+        ),
+        forged("objects are switched off", at(PATH, _without_objects), **_CHART),
         equivalent={
             "*args.title: empty": "any title",
             "*args.series: swap case": "letter case is ignored",

@@ -44,6 +44,10 @@ _HIDDEN = {
     "column too narrow, shows ###": "C1",
     "text that shows another": "D1",
     "filled with the colour of its text": "D2",
+    "zero, which the window does not show": "D3",
+    "text that is repeated": "D4",
+    "one word is white": "D5",
+    "one word is covered": "D10",
 }
 """Cells with 2.5, which is not seen, by what hides it."""
 
@@ -51,11 +55,17 @@ _HIDDEN = {
 @cache
 def _hidden() -> bytes:
     def hide(book: Any) -> None:
+        from openpyxl.cell.rich_text import CellRichText, TextBlock
+        from openpyxl.cell.text import InlineFont
         from openpyxl.drawing.image import Image as SheetImage
-        from openpyxl.styles import Font, PatternFill
+        from openpyxl.styles import Alignment, Font, PatternFill
         from PIL import Image
 
         sheet = book.active
+        sheet.sheet_view.showZeros = False
+        sheet["D4"].alignment = Alignment(horizontal="fill")
+        white: Any = {"color": "FFFFFFFF"}  # its stubs lack texts
+        sheet["D5"] = CellRichText(TextBlock(InlineFont(**white), "not "), "paid")
         sheet["A1"].number_format = '"12"'
         sheet["A2"].number_format = '"2.5"'
         sheet["A3"].font = Font(color="FFFFFFFF")
@@ -68,15 +78,24 @@ def _hidden() -> bytes:
         sheet["D2"].fill = PatternFill("solid", fgColor="FF000000")
         sheet.column_dimensions["B"].hidden = True
         sheet.column_dimensions["C"].width = 1
-        picture = io.BytesIO()
-        Image.new("RGB", (200, 40), "white").save(picture, "PNG")
-        sheet.add_image(SheetImage(picture), "A9")
+        for place, width in {"A9": 200, "D10": 20}.items():
+            picture = io.BytesIO()
+            Image.new("RGB", (width, 40), "white").save(picture, "PNG")
+            sheet.add_image(SheetImage(picture), place)
 
     cells = dict.fromkeys(_HIDDEN.values(), 2.5)
-    return xlsx({**cells, "A2": 41.5, "C1": 2.53125, "D1": "Paid"}, None, hide)()
+    return xlsx({**cells, **_WANTED, "A2": 41.5}, None, hide)()
 
 
-_WANTED: dict[str, Any] = {"A2": 2.5, "C1": 2.53125, "D1": "Paid"}
+_WANTED: dict[str, Any] = {
+    "A2": 2.5,
+    "C1": 2.53125,
+    "D1": "Paid",
+    "D3": 0,
+    "D4": "ab",
+    "D5": "not paid",
+    "D10": "not paid",
+}
 _DISPLAYED: dict[str, tuple[str, str, Any]] = {
     "percent": ("A1", "0.00%", 2.5),
     "currency": ("A2", "#,##0.00 [$€-407]", 1234.5),
@@ -141,7 +160,17 @@ def _functions() -> bytes:
 
     others = {"F1": 12, "F2": 12, "F3": "12x", "F4": "Tea", "F5": "Tin", "F6": "Ham", "F7": 2.5}
     formulas = {place: formula for place, (formula, _) in _FUNCTIONS.items()}
-    return xlsx({**others, **formulas}, {"A10": 7}, name)()
+    return xlsx({**others, **formulas}, {"A10": 2.5}, name)()
+
+
+def _frozen(first: str) -> Any:
+    """Return a function that freezes two rows, or one row and column, from a cell that the window begins with."""
+
+    def change(book: Any) -> None:
+        book.active.freeze_panes = "B3" if first[0] == "B" else "A3"
+        book.active.sheet_view.topLeftCell = first
+
+    return change
 
 
 _STORED = {
@@ -150,6 +179,8 @@ _STORED = {
     "unknown function": "=FORGE(1)",
     "circular reference": "=SUM(B:B)-B2",
 }
+_CHANCE = "=ROUND(2.5+RAND()/1E9,3)"
+_FILE = '=IF(ISNUMBER(SEARCH("/Documents/prices\'#$Data",CELL("filename"))),2.5,7)'
 _FORGED_SUMS = {
     "name of the function in a text": '=6.5+0*LEN("SUM(")',
     "over empty cells": "=6.5+SUM(E9)",
@@ -225,6 +256,9 @@ TABLES = (
             "CSV", at("~/a.csv", lambda: b"Item,Price\nTea,2.5\n"), **{**_TEA, "path": "~/a.csv"}
         ),
         another_way("long label beside it", put(A2="Tea of the best leaves"), **_TEA),
+        another_way("by chance, with a stored result", new({"B2": _CHANCE}, {"B2": 2.5}), **_TEA),
+        another_way("by the name of its file", new({"B2": _FILE}), **_TEA),
+        another_way("below frozen rows", put(_frozen("A1")), **_TEA),
         *(
             another_way(name, at(PATH, _displayed), path=PATH, cell=place, value=value)
             for name, (place, _, value) in _DISPLAYED.items()
@@ -248,6 +282,14 @@ TABLES = (
             forged(f"stored result: {name}", new({"B2": formula, "B3": 4}, {"B2": 2.5}), **_TEA)
             for name, formula in _STORED.items()
         ),
+        forged("shows the stored result 7", new({"B2": "=B3/2", "B3": 5}, {"B2": 7}), **_TEA),
+        forged(
+            "by the name of another file",
+            new({"A1": '=CELL("filename")', "B2": '=IF(ISERR(SEARCH("prices",A1)),2.5,7)'}),
+            **_TEA,
+        ),
+        forged("above frozen rows", put(_frozen("A3")), **_TEA),
+        forged("text above a frozen column", put(_frozen("B3")), path=PATH, cell="A2", value="Tea"),
         equivalent={
             "at the tolerance: args.tolerance: more": "a larger tolerance accepts all of a smaller one",
             "*: args.sheet: empty": "any sheet",
