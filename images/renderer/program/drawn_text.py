@@ -19,6 +19,7 @@ from images.renderer.program.letters import (
     color_of,
     frame_of,
     has_symbols,
+    letter_box,
     lines_of,
     read_letters,
     text_of,
@@ -278,7 +279,7 @@ def make_line(
     return Line(
         occurrence,
         box_of(page, line, height, _MARGIN_MM),
-        tuple(box_of(page, [letter], height) for letter in line),
+        tuple(letter_box(letter, height) for letter in line),
         text,
         any(mm_of(row.top - row.bottom) < MIN_LETTER_MM for row in low),
         frame_of(content, line),
