@@ -1,6 +1,6 @@
 """Evaluators of the cells of spreadsheets (.ods, .xlsx, .xls, .csv ...).
 
-LibreOffice recalculates and draws the workbook ([views of documents](views-of-documents.md)): a value
+LibreOffice opens and draws the workbook ([views of documents](views-of-documents.md)): a value
 counts if the cell has it and shows it. A cell that cannot be seen (white on white, a row of no height,
 hidden, covered), that shows something else by its number format, or only ``###``, has no value.
 """
@@ -56,7 +56,8 @@ def cell_equals(
     The cell must show the value: a number format that shows another number, or a cell that cannot be
     seen, is unmet. Rounding, percent, currencies and formats of dates show the value. Numbers may
     differ by one part in a billion, or by `tolerance`. A number does not equal a text that looks like
-    it. White space at the ends of texts is ignored. Formulas are recalculated by LibreOffice.
+    it. White space at the ends of texts is ignored. The result of a formula must be both what is shown when
+    the file is opened, and what LibreOffice calculates.
     Proves the state, not who caused it.
 
     Args:

@@ -13,7 +13,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageOps
 
 from evaluators.recognition.ocr import line_reader
 from evaluators.rendering.claims import can_be, is_readable
@@ -45,8 +45,8 @@ _INVALID = (
 )
 _CONTEXT = 24
 """Characters around a text that may be pictured with it."""
-_LOOKS = (1.0, 1.6, 1.3)
-"""By how much a line is stretched to be read, until it agrees with its text; narrow letters are lost otherwise."""
+_LOOKS = ((1.0, True), (1.3, False), (1.6, True), (1.6, False))
+"""How a line is read, until it agrees with its text: stretched, or narrow letters are lost; in black on white or as drawn."""
 
 
 def read_again(reply: bytes) -> bytes:
@@ -136,8 +136,8 @@ def _measure(reading: dict[str, Any], contexts: Sequence[str]) -> dict[str, Any]
     if not is_readable(reading["text"]):
         return measured
     before, after = _neighbours(reading["text"], contexts)
-    for stretch in _LOOKS:
-        measured["read"] = line_reader().read_line(line.cut(stretch))
+    for stretch, is_plain in _LOOKS:
+        measured["read"] = line_reader().read_line(line.cut(stretch, is_plain=is_plain))
         measured["agrees"] = can_be(measured["read"], reading["text"], before, after)
         if measured["agrees"]:
             break
@@ -191,11 +191,12 @@ class _Line:
             else False,
         }
 
-    def cut(self, stretch: float) -> Pixels:
-        """Return the line, with what touches its ends, in black on white.
+    def cut(self, stretch: float, *, is_plain: bool) -> Pixels:
+        """Return the line, with what touches its ends.
 
         Args:
             stretch: factor of its width.
+            is_plain: whether it shall be black on white, which loses highlighted words.
         """
         top, baseline = max(self._place["top_px"], 0), self._place["baseline_px"]
         # What is beside the upper part of a line is no mark below it, and not of its neighbours.
@@ -206,12 +207,19 @@ class _Line:
         right = _edge(columns[self._place["right_px"] :], gap)
         start = max(self._place["left_px"] - left, 0)
         end = min(self._place["right_px"] + right, columns.size)
-        grey = 255 - np.clip(self._distance[:, start:end] * (255 / self._most), 0, 255).astype(
-            np.uint8
+        image = Image.fromarray(self._plain(start, end) if is_plain else self._pixels[:, start:end])
+        image = ImageOps.expand(
+            image.convert("RGB"),
+            _MARGIN_PX,
+            "white" if is_plain else _hexadecimal(self._background),
         )
-        image = Image.fromarray(np.pad(grey, _MARGIN_PX, constant_values=255)).convert("RGB")
         size = max(1, round(image.width * stretch)), image.height
         return np.asarray(image.resize(size, Image.Resampling.BICUBIC))
+
+    def _plain(self, start: int, end: int) -> Pixels:
+        ink = np.clip(self._distance[:, start:end] * (255 / self._most), 0, 255)
+        plain: Pixels = 255 - ink.astype(np.uint8)
+        return plain
 
     def _rows(self, top: int, bottom: int) -> Pixels:
         return self._pixels[max(top, 0) : max(bottom, top + 1)]

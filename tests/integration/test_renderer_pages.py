@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import docx
 import pptx
@@ -17,11 +17,18 @@ from pptx.dml.color import RGBColor as SlideColor
 from pptx.util import Cm
 
 from evaluators.rendering.errors import DocumentUnviewableError
-from evaluators.rendering.request import ObjectItem, PartItem, TextItem, ViewRequest
+from evaluators.rendering.request import (
+    NotesItem,
+    ObjectItem,
+    PartItem,
+    TextItem,
+    ViewRequest,
+)
 from evaluators.rendering.views.pdf import PdfView
 from evaluators.rendering.views.picture import PictureView
 from evaluators.rendering.views.slides import SlidesView
 from evaluators.rendering.views.text import TextView
+from tests.evaluator_cases.pdf_pages import renamed
 from tests.standins.pdf_files import pdf_file
 from tests.standins.renderer import real_views
 
@@ -302,3 +309,35 @@ def test_a_picture_is_viewed_as_it_is_displayed(views: DocumentViews) -> None:
 def test_what_is_no_document_is_refused(suffix: str, views: DocumentViews) -> None:
     with pytest.raises(DocumentUnviewableError):
         views.view(b"PK\3\4junk", ViewRequest(suffix=suffix))
+
+
+def test_letters_must_read_as_their_text(views: DocumentViews) -> None:
+    item = TextItem(text="Room 41", page=0)
+    plain, other = (
+        views.view(make(), ViewRequest(suffix="pdf", shown=(item,))).view.shown[0]
+        for make in (renamed("Room 41", "x", "x"), renamed("Room 91", "9", "4"))
+    )
+    assert plain.is_shown
+    assert [line.read for line in plain.readings] == ["Room 41"]
+    assert not other.is_shown
+    assert other.reason == "it reads as 'Room 91' instead of 'Room 41'"
+
+
+def test_notes_are_seen_on_their_page(views: DocumentViews) -> None:
+    deck = pptx.Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[5])
+    slide.shapes.title.text = "bow"
+    frame = slide.notes_slide.notes_text_frame
+    frame.text = "Smile\nbow"
+    request = ViewRequest(suffix="pptx", shown=(NotesItem(page=0), NotesItem(page=1)))
+    shown = views.view(saved(deck), request).view.shown
+    assert [row.is_shown for row in shown] == [True, False]
+    white = SlideColor(255, 255, 255)  # type: ignore[no-untyped-call]
+    frame.paragraphs[1].runs[0].font.color.rgb = white
+    assert not views.view(saved(deck), request).view.shown[0].is_shown
+
+
+def saved(deck: Any) -> bytes:  # noqa: ANN401 - python-pptx has no types
+    out = io.BytesIO()
+    deck.save(out)
+    return out.getvalue()

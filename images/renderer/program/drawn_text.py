@@ -16,19 +16,19 @@ from pypdfium2 import raw
 from images.renderer.program.errors import DocumentError
 from images.renderer.program.letters import (
     box_of,
+    color_of,
     frame_of,
     has_symbols,
+    letter_box,
     lines_of,
-    read_colors,
     read_letters,
     text_of,
     without_label,
 )
+from images.renderer.program.lines import MIN_LETTER_MM, Line
 from images.renderer.program.pages import MAX_PAGES, levels_of, mm_of, render_page
 from images.renderer.program.visibility import (
-    MIN_LETTER_MM,
     Item,
-    Line,
     decide_items,
     undecided,
 )
@@ -74,6 +74,8 @@ class DrawnTexts:
         self._pages: dict[int, Any] = {}
         self._alone: list[Any] = []
         self._removed: dict[int, list[Any]] = {}
+        self._bounds: dict[int, dict[int, tuple[float, ...]]] = {}
+        self._sizes: dict[int, tuple[int, int]] = {}
         self._inks: dict[int, Image.Image | None] = {}
         self._is_new_pass = True
         self._contents: dict[int, Any] = {}
@@ -108,8 +110,8 @@ class DrawnTexts:
         return read_letters(self._content(page), page, colors)
 
     def colors(self, page: int) -> set[int]:
-        """Return the colours of the letters of a page, as 0xRRGGBB."""
-        return read_colors(self._content(page))
+        """Return the colours of the texts of a page, as 0xRRGGBB."""
+        return {color_of(drawn) for drawn, _ in self._owners_on(page).values()}
 
     def _decide(self, found: list[Item | None]) -> list[dict[str, Any]]:
         items = [item for item in found if item is not None]
@@ -175,7 +177,7 @@ class DrawnTexts:
         """Return the ink of the removed objects that were not nested in forms."""
         alone = self._pdf.new_page(*self._page(number).get_size())
         self._alone.append(alone)
-        blank = render_page(alone)
+        blank = Image.new("RGB", self._sizes[number], "white")
         for drawn in self._removed.pop(number, []):
             raw.FPDFPageObj_SetFillColor(drawn, 0, 0, 0, 255)
             raw.FPDFPage_InsertObject(alone, drawn)
@@ -221,18 +223,18 @@ class DrawnTexts:
 
         Of texts that stand twice at one place, removing one changes nothing.
         """
-        content = self._content(number)
-        text, bounds = _text_of(drawn, content), _bounds_of(drawn)
-        return [
-            drawn,
-            *(
-                other
-                for address, (other, _) in self._owners_on(number).items()
-                if address != _address(drawn)
-                and _are_near(_bounds_of(other), bounds)
-                and _text_of(other, content) in {text, _LEFT_OUT}
-            ),
+        content, own = self._content(number), _address(drawn)
+        if number not in self._bounds:
+            owners = self._owners_on(number)
+            self._bounds[number] = {at: _bounds_of(one) for at, (one, _) in owners.items()}
+        bounds = self._bounds[number].get(own) or _bounds_of(drawn)
+        near = [
+            self._owners_on(number)[address][0]
+            for address, others in self._bounds[number].items()
+            if address != own and address in self._owners_on(number) and _are_near(others, bounds)
         ]
+        texts = {_text_of(drawn, content), _LEFT_OUT} if near else set()
+        return [drawn, *(other for other in near if _text_of(other, content) in texts)]
 
     def _owners_on(self, number: int) -> dict[int, tuple[Any, Any]]:
         """Return each text object of a page with the form it is nested in, or None, by its address."""
@@ -248,10 +250,12 @@ class DrawnTexts:
         """Return the pages that have items; others are empty pictures."""
         self._is_new_pass = True
         wanted = {box.page for item in items for box in item.boxes}
-        return [
+        pages = [
             render_page(self._page(number)) if number in wanted else Image.new("RGB", (1, 1))
             for number in range(max(wanted, default=-1) + 1)
         ]
+        self._sizes |= {number: pages[number].size for number in wanted}
+        return pages
 
 
 def make_line(
@@ -275,7 +279,7 @@ def make_line(
     return Line(
         occurrence,
         box_of(page, line, height, _MARGIN_MM),
-        tuple(box_of(page, [letter], height) for letter in line),
+        tuple(letter_box(letter, height) for letter in line),
         text,
         any(mm_of(row.top - row.bottom) < MIN_LETTER_MM for row in low),
         frame_of(content, line),
@@ -315,7 +319,8 @@ def _bounds_of(drawn: Any) -> tuple[float, ...]:  # noqa: ANN401 - pypdfium2 has
 
 
 def _are_near(bounds: tuple[float, ...], others: tuple[float, ...]) -> bool:
-    return all(abs(a - b) <= _NEAR_PT for a, b in zip(bounds, others, strict=True))
+    # The lower edge first, because most texts stand in another line.
+    return all(abs(bounds[side] - others[side]) <= _NEAR_PT for side in (1, 0, 2, 3))
 
 
 def _address(drawn: Any) -> int:  # noqa: ANN401 - pypdfium2 has no types

@@ -67,35 +67,29 @@ def read_letters(
         colors: the colours of those wanted; None for all.
         indices: their numbers on the page; None for all.
     """
-    color = [ctypes.c_uint() for _ in range(4)]
-    sides = [ctypes.c_double() for _ in range(4)]
+    handle = content.raw  # which spares its wrapper's conversion in each call
+    color = red, green, blue, _ = tuple(ctypes.c_uint() for _ in range(4))
+    sides = left, right, bottom, top = tuple(ctypes.c_double() for _ in range(4))
     letters = []
     for index in range(content.count_chars()) if indices is None else indices:
-        character = chr(raw.FPDFText_GetUnicode(content, index))
+        character = chr(raw.FPDFText_GetUnicode(handle, index))
         if character.isspace() or not character.isprintable():
             continue
-        raw.FPDFText_GetFillColor(content, index, *color)
-        packed = _packed(color)
+        raw.FPDFText_GetFillColor(handle, index, *color)
+        packed = red.value << 16 | green.value << 8 | blue.value
         if colors is not None and packed not in colors:
             continue
-        raw.FPDFText_GetCharBox(content, index, *sides)
-        left, right, bottom, top = (side.value for side in sides)
-        letters.append(Letter(page, index, character, packed, left, bottom, right, top))
+        raw.FPDFText_GetCharBox(handle, index, *sides)
+        edges = left.value, bottom.value, right.value, top.value
+        letters.append(Letter(page, index, character, packed, *edges))
     return letters
 
 
-def read_colors(content: Any) -> set[int]:  # noqa: ANN401 - pypdfium2 has no types
-    """Return the colours of the letters of a page, as 0xRRGGBB.
-
-    Args:
-        content: text of the page.
-    """
+def color_of(drawn: Any) -> int:  # noqa: ANN401 - pypdfium2 has no types
+    """Return the colour of a text object, as 0xRRGGBB."""
     color = [ctypes.c_uint() for _ in range(4)]
-    found = set()
-    for index in range(content.count_chars()):
-        raw.FPDFText_GetFillColor(content, index, *color)
-        found.add(_packed(color))
-    return found
+    raw.FPDFPageObj_GetFillColor(drawn, *color)
+    return _packed(color)
 
 
 _DESCENT = 0.3
@@ -148,30 +142,42 @@ def text_of(line: Sequence[Letter]) -> str:
 
 def frame_of(content: Any, line: Sequence[Letter]) -> tuple[float, float, float] | None:  # noqa: ANN401
     """Return the lower edge, baseline and upper edge of a line for its fonts, in points; None if it is not level."""
-    sides, origin = raw.FS_RECTF(), [ctypes.c_double() for _ in range(2)]
+    handle, sides, origin = content.raw, raw.FS_RECTF(), [ctypes.c_double() for _ in range(2)]
     bottom, top = min(row.bottom for row in line), max(row.top for row in line)
     height = top - bottom
     low, high = bottom, top
     for letter in line:
-        if abs(raw.FPDFText_GetCharAngle(content, letter.index)) > _LEVEL_RAD:
+        if abs(raw.FPDFText_GetCharAngle(handle, letter.index)) > _LEVEL_RAD:
             return None
-        raw.FPDFText_GetLooseCharBox(content, letter.index, sides)
+        raw.FPDFText_GetLooseCharBox(handle, letter.index, sides)
         low, high = min(low, sides.bottom), max(high, sides.top)
-    raw.FPDFText_GetCharOrigin(content, line[0].index, *origin)
-    baseline = origin[1].value
-    # A font may claim any height.
+    raw.FPDFText_GetCharOrigin(handle, line[0].index, *origin)
+    # A font may claim any place and height.
+    baseline = min(max(origin[1].value, bottom - 2 * height), top - height / 2)
     high = min(high, top + height)
     return min(max(low, bottom - height), baseline - _DESCENT * (high - baseline)), baseline, high
 
 
 def has_symbols(content: Any, line: Sequence[Letter]) -> bool:  # noqa: ANN401 - pypdfium2 has no types
     """Return whether a letter of a line is drawn in a font of symbols, which are no letters."""
-    name = ctypes.create_string_buffer(_MAX_NAME)
+    handle, name = content.raw, ctypes.create_string_buffer(_MAX_NAME)
     names = set()
     for letter in line:
-        raw.FPDFText_GetFontInfo(content, letter.index, name, _MAX_NAME, None)
-        names.add(name.value.decode(errors="replace").lower())
-    return any(mark in name for name in names for mark in _SYMBOLS)
+        raw.FPDFText_GetFontInfo(handle, letter.index, name, _MAX_NAME, None)
+        names.add(name.value)
+    fonts = [one.decode(errors="replace").lower() for one in names]
+    return any(mark in font for font in fonts for mark in _SYMBOLS)
+
+
+def letter_box(letter: Letter, page_height: float) -> Box:
+    """Return the box of a letter on its page, whose height is in points."""
+    return Box(
+        letter.page,
+        mm_of(letter.left),
+        mm_of(page_height - letter.top),
+        mm_of(letter.right),
+        mm_of(page_height - letter.bottom),
+    )
 
 
 def box_of(page: int, letters: Sequence[Letter], page_height: float, margin_mm: float = 0) -> Box:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from images.renderer.program.visibility import Line
+    from images.renderer.program.lines import Line
 
 MAX_LINES = 40
 MAX_CHARACTERS = 1000
@@ -127,9 +127,11 @@ class _Pages:
         drawn = page.render(scale=scale, crop=crop, may_draw_forms=True).to_pil().convert("RGB")
         return {
             "left_px": round((left - edges[0]) * scale),
-            "right_px": round((right - edges[0]) * scale),
-            "top_px": round((edges[3] - high) * scale),
-            "baseline_px": round((edges[3] - baseline) * scale),
+            "right_px": max(
+                round((right - edges[0]) * scale), round((left - edges[0]) * scale) + 1
+            ),
+            "top_px": max(round((edges[3] - high) * scale), 0),
+            "baseline_px": max(round((edges[3] - baseline) * scale), 1),
             "bottom_px": round((edges[3] - low) * scale),
             "png": base64.b64encode(encode_png(drawn)).decode(),
         }

@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from images.renderer.program.errors import DocumentError
 from images.renderer.program.formatting import character_format, color, paragraphs_of
-from images.renderer.program.sheet_results import spots_of
+from images.renderer.program.sheet_results import spots_of, used_range
 
 if TYPE_CHECKING:
     from collections.abc import Container
 
     from images.renderer.program.office import Office
 
-MAX_CELLS = 500_000
-"""Cells of the used rectangle, empty ones included."""
 MAX_FILLED_CELLS = 50_000
 MAX_FORMATS = 2_000
 MAX_WIDTHS = 200
@@ -52,11 +50,9 @@ def read_cells(
         DocumentError: it has too many cells or formats.
     """
     sheet = document.Sheets.getByIndex(number)
-    used = _used_range(sheet)
+    used = used_range(sheet)
     address = used.RangeAddress
     rows, columns = address.EndRow + 1, address.EndColumn + 1
-    if rows * columns > MAX_CELLS:
-        raise DocumentError(f"The sheet {sheet.Name!r} uses {rows} rows and {columns} columns.")
     formats, spots, merged, validations = _read_formats(document, used)
     texts = _displayed(office, document, number)
     shows_formulas = document.CurrentController.ShowFormulas
@@ -136,14 +132,6 @@ def _type_of(value: object, *, is_error: bool, is_string: bool, is_logical: bool
     if is_string or not isinstance(value, float):
         return "text"
     return "boolean" if is_logical else "number"
-
-
-def _used_range(sheet: Any) -> Any:  # noqa: ANN401 - UNO has no types
-    cursor = sheet.createCursor()
-    cursor.gotoStartOfUsedArea(False)
-    cursor.gotoEndOfUsedArea(False)
-    end = cursor.RangeAddress
-    return sheet.getCellRangeByPosition(0, 0, end.EndColumn, end.EndRow)
 
 
 def _displayed(office: Office, document: Any, number: int) -> list[list[str]]:  # noqa: ANN401

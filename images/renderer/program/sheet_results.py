@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from images.renderer.program.errors import DocumentError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_RESULTS = 1 | 2 | 4
+MAX_CELLS = 500_000
+"""Cells of the used rectangle of a sheet, empty ones included."""
+RESULTS = 1 | 2 | 4
 """Source: com.sun.star.sheet.FormulaResult: VALUE, STRING, ERROR."""
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-12
 Spot = tuple[int, int, int]
@@ -42,16 +46,28 @@ def spots_of(ranges: Any) -> Iterator[tuple[int, int]]:  # noqa: ANN401 - UNO ha
                 yield row, column
 
 
+def used_range(sheet: Any) -> Any:  # noqa: ANN401 - UNO has no types
+    """Return the range from A1 to the last used cell of a sheet.
+
+    Raises:
+        DocumentError: it has more than `MAX_CELLS`.
+    """
+    cursor = sheet.createCursor()
+    cursor.gotoEndOfUsedArea(False)
+    end = cursor.RangeAddress
+    rows, columns = end.EndRow + 1, end.EndColumn + 1
+    if rows * columns > MAX_CELLS:
+        raise DocumentError(f"The sheet {sheet.Name!r} uses {rows} rows and {columns} columns.")
+    return sheet.getCellRangeByPosition(0, 0, end.EndColumn, end.EndRow)
+
+
 def _results(document: Any) -> dict[Spot, object]:  # noqa: ANN401 - UNO has no types
     results: dict[Spot, object] = {}
     for number in range(document.Sheets.Count):
         sheet = document.Sheets.getByIndex(number)
-        ranges = sheet.queryFormulaCells(_RESULTS)
+        ranges = sheet.queryFormulaCells(RESULTS)
         if ranges.Count:
-            cursor = sheet.createCursor()
-            cursor.gotoEndOfUsedArea(False)
-            end = cursor.RangeAddress
-            values = sheet.getCellRangeByPosition(0, 0, end.EndColumn, end.EndRow).DataArray
+            values = used_range(sheet).DataArray
             results |= {
                 (number, row, column): values[row][column] for row, column in spots_of(ranges)
             }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from images.renderer.program.sheet_results import RESULTS, used_range
 from images.renderer.program.sheet_tiles import first_from
 
 if TYPE_CHECKING:
@@ -95,9 +96,5 @@ def _formulas(document: Any) -> Iterator[str]:  # noqa: ANN401 - UNO has no type
             for number in range(form.Count):
                 entry = form.getByIndex(number)
                 yield from (getattr(entry, name, "") for name in ("Formula1", "Formula2"))
-        cursor = sheet.createCursor()
-        cursor.gotoEndOfUsedArea(False)
-        end = cursor.RangeAddress
-        used = sheet.getCellRangeByPosition(0, 0, end.EndColumn, end.EndRow)
-        if sheet.queryFormulaCells(7).Count:
-            yield from (formula for row in used.FormulaArray for formula in row)
+        if sheet.queryFormulaCells(RESULTS).Count:
+            yield from (formula for row in used_range(sheet).FormulaArray for formula in row)

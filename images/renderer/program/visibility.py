@@ -5,17 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from PIL import ImageStat
-
 from images.renderer.program.errors import DocumentError
+from images.renderer.program.lines import look_at_lines
 from images.renderer.program.pages import (
     CONTRAST,
     Box,
     Change,
     change_in,
     change_of,
-    levels_of,
-    mean_in,
     page_box,
     pixels_of,
 )
@@ -24,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from PIL.Image import Image
+
+    from images.renderer.program.lines import Line
 
 MAX_PASSES = 12
 """Renderings for one document, in addition to the first."""
@@ -34,44 +33,8 @@ MIN_SHARE = 0.7
 """Least share of a text's pixels that must change; less is covered, cut, or lost in other text."""
 _TOO_LITTLE = "too little of it is drawn"
 _IN_PART = "a part of it is not drawn, or hardly differs from its background"
-MIN_LETTER = 30
-"""Least mean change of a letter, of 255 where its ink is: less is white, covered or lost in other text."""
-MIN_INK = 20
-"""Mean level of ink in the box of a letter of which the ink is unknown."""
-MIN_LETTER_MM = 0.55
-"""Least height of a letter or digit: that of the small letters of a 4 pt font."""
-LABEL_MM = 25.0
-"""How far before a line its number or bullet may be."""
-LABEL_GAP_MM = 0.2
-"""How far it ends at least before the line."""
-CLEAN = 24
-"""Levels by which what is around a text may differ, once the text is removed."""
 MIN_OBJECT_PX = 12
 """Least width and height of the change by an object without text."""
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line of a text on its page.
-
-    Attributes:
-        occurrence: number of the text's occurrence that it belongs to.
-        box: its place.
-        letters: the places of its letters.
-        text: what its letters shall be; spaces may be missing.
-        is_tiny: whether one of its letters or digits is too small to read.
-        frame: lower edge, baseline and upper edge of its fonts, in points from the bottom of the page;
-            None if it is not level.
-        has_symbols: whether a letter is drawn in a font of symbols.
-    """
-
-    occurrence: int
-    box: Box
-    letters: tuple[Box, ...]
-    text: str
-    is_tiny: bool
-    frame: tuple[float, float, float] | None
-    has_symbols: bool
 
 
 @dataclass(frozen=True)
@@ -138,7 +101,7 @@ def decide_items(
             reason = _reason_unseen(item, change, total)
             if box and not reason and _is_cut(item, box, change):
                 reason = _TOO_LITTLE
-            lines = [] if reason else _lines(item, before, after, levels)
+            lines = [] if reason else look_at_lines(item.lines, item.ink, (before, after), levels)
             if item.lines and not reason and all(row["is_partial"] for row in lines):
                 reason = _IN_PART
             places = [_place(found, where) for found, where in changes if item.boxes]
@@ -242,55 +205,6 @@ def _is_cut(item: Item, box: Box, change: Change) -> bool:
     # With less contrast fewer pixels of the edges of letters are visible.
     least = max(1, round(CONTRAST * 255 / max(change.contrast, 1)))
     return change.pixels < MIN_SHARE * change_of(ink.crop(pixels_of(box)), least).pixels
-
-
-def _lines(
-    item: Item, before: Sequence[Image], after: Sequence[Image], levels: dict[int, Image]
-) -> list[dict[str, Any]]:
-    """Return the rows of the lines of a text: whether its occurrence is drawn in part, and what is around it.
-
-    Args:
-        item: the text.
-        before: pages with it.
-        after: pages without it.
-        levels: their differences by page, as far as they are known; others are added.
-    """
-    partial = {line.occurrence for line in item.lines if line.is_tiny}
-    for line in item.lines:
-        page = line.box.page
-        if page not in levels:
-            levels[page] = levels_of(before[page], after[page])
-        ink = item.ink(page) if item.ink else None
-        if not all(_is_drawn(letter, levels[page], ink) for letter in line.letters):
-            partial.add(line.occurrence)
-    return [
-        {
-            "line": line,
-            "is_partial": line.occurrence in partial,
-            "has_label": not _is_clean(before[line.box.page], _before(line.box), CONTRAST),
-            "is_clean": not line.has_symbols and _is_clean(after[line.box.page], line.box),
-        }
-        for line in item.lines
-    ]
-
-
-def _is_drawn(letter: Box, levels: Image, ink: Image | None) -> bool:
-    covered = mean_in(ink, letter) if ink is not None else 0
-    return mean_in(levels, letter) * 255 >= MIN_LETTER * (covered or MIN_INK)
-
-
-def _before(box: Box) -> Box:
-    """Return the place of what may stand before a line, such as its number."""
-    right = box.left - LABEL_GAP_MM
-    return Box(box.page, max(box.left - LABEL_MM, 0), box.top, right, box.bottom)
-
-
-def _is_clean(page: Image, box: Box, least: int = CLEAN) -> bool:
-    """Return whether a place, such as that of a removed text and what touches it, has a single colour."""
-    around = page.crop(pixels_of(box))
-    return 0 in around.size or all(
-        high - low <= least for low, high in ImageStat.Stat(around).extrema
-    )
 
 
 def _row(change: Change, box: Box | None, reason: str, drawn: str = "") -> dict[str, Any]:

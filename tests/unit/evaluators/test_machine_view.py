@@ -21,6 +21,7 @@ from images.renderer.program.framing import VERSION
 from tests.evaluator_cases.file_builders import changed, odf, pdf
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 SHEET = odf("spreadsheet", "")
@@ -46,15 +47,18 @@ SEEN = ViewedDocument(
 class Views:
     """A source that keeps its requests."""
 
-    def __init__(self, error: Exception | None = None) -> None:
+    def __init__(
+        self, error: Exception | None = None, answers: Sequence[ViewedDocument] = ()
+    ) -> None:
         self.error = error
+        self.answers = list(answers)
         self.requests: list[ViewRequest] = []
 
     def view(self, document: bytes, request: ViewRequest) -> ViewedDocument:
         self.requests.append(request)
         if self.error is not None:
             raise self.error
-        return SEEN
+        return self.answers.pop(0) if self.answers else SEEN
 
 
 def view_on(folder: Path, views: Views, **more: object) -> MachineView:
@@ -88,6 +92,15 @@ def test_a_view_is_asked_for_by_what_the_file_is(tmp_path: Path) -> None:
     assert kept[0][1] is SEEN
     assert view.workbook("/b.ods") == SEEN.view
     assert views.requests[-1].suffix == "pdf"
+
+
+def test_a_workbook_that_asks_where_it_is_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.ods").write_bytes(SHEET)
+    asking = ViewedDocument(SEEN.view.model_copy(update={"is_place_asked": True}), ())
+    views = Views(answers=[asking])
+    assert view_on(tmp_path, views).workbook("/a.ods") == SEEN.view
+    assert [request.place for request in views.requests] == ["", "/a.ods"]
+    assert "place" not in views.requests[0].asked()
 
 
 @pytest.mark.parametrize(
