@@ -25,11 +25,17 @@ from tests.standins.appliance import NEEDS_APPLIANCE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = [pytest.mark.vm, pytest.mark.phone, pytest.mark.docker, NEEDS_APPLIANCE]
+pytestmark = [
+    pytest.mark.vm,
+    pytest.mark.phone,
+    pytest.mark.docker,
+    pytest.mark.timeout(900),
+    NEEDS_APPLIANCE,
+]
 
 TASK = "cross-dark-style"
 DARK = "gsettings set org.gnome.desktop.interface color-scheme prefer-dark\n"
-LONG_S = 300.0
+LONG_S = 600.0
 BIG = 1_000_000
 
 
