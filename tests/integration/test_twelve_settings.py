@@ -45,7 +45,7 @@ def write_slice(folder: Path, address: str) -> Path:
     for before, after in (
         ("name: crab-twelve-settings", f"name: {NAME}"),
         ("suite: smoke", f"suite: smoke\ntasks: [{TASK}]"),
-        ("{turns: 15}", "{turns: 4}"),
+        ("{turns: 15}", "{turns: 6}"),
         (ADDRESS, address),
     ):
         assert before in text
