@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from controller.experiments.record import ExperimentStore
 from controller.model_server.script import read_script
 from controller.model_server.server import serving
 from controller.store.runs import Store
@@ -47,10 +48,13 @@ def play(folder: Path) -> dict[str, Any]:
     with serving(read_script(EXAMPLES / "crab-models.yaml")) as server:
         text = (EXAMPLES / "crab-twelve-settings.yaml").read_text()
         path.write_text(text.replace(ADDRESS, server.address))
-        known = set(store.names())
+        experiments = ExperimentStore(get_settings().experiments_dir)
+        known = set(experiments.names())
         argv = [*MESOCOSM, "run", "--matrix", str(path), "--json"]
         with start([*argv, "--new"], merge=False) as process:
-            reached = wait_until(lambda: _ended(store, known) >= KILL_AFTER, timeout_s=_START_S)
+            reached = wait_until(
+                lambda: _ended(store, experiments, known) >= KILL_AFTER, timeout_s=_START_S
+            )
             os.killpg(process.pid, signal.SIGKILL)
         if not reached:
             sys.exit(f"{KILL_AFTER} trials did not end within {_START_S:g} s")
@@ -64,9 +68,11 @@ def play(folder: Path) -> dict[str, Any]:
     return report
 
 
-def _ended(store: Store, known: set[str]) -> int:
-    """Return the number of trials that ended in runs since the start."""
-    return sum(len(store.open(name).results()) for name in set(store.names()) - known)
+def _ended(store: Store, experiments: ExperimentStore, known: set[str]) -> int:
+    """Return the number of trials of the new experiment that have ended."""
+    names = set(experiments.names()) - known
+    runs = {row.run for name in names for row in experiments.open(name).rows}
+    return sum(len(store.open(run).results()) for run in runs if run and store.has(run))
 
 
 def check(report: Mapping[str, Any]) -> list[str]:
