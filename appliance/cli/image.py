@@ -1,4 +1,4 @@
-"""``mesocosm image``: build, list, show, verify and prune images."""
+"""``mesocosm image``: check, build, list, show, verify and prune images."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from appliance.cli.groups import make_group
+from appliance.cli.image_check import check
 from appliance.cli.output import JsonOption, console_err, print_json, print_table, progress, say
 from appliance.cli.run_options import FleetOption
 
@@ -63,9 +64,12 @@ LicenceOption = Annotated[
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     group = make_group(
-        name="image", help="Build, list, show, verify and prune images.", no_args_is_help=True
+        name="image",
+        help="Check, build, list, show, verify and prune images.",
+        no_args_is_help=True,
     )
     group.command("build")(build)
+    group.command("check")(check)
     group.command("list")(list_images)
     group.command("show")(show)
     group.command("verify")(verify)
