@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foundation.errors import MesocosmError
-from images.custom.archive import read_package_names
+from images.custom.archive import PackageArchive
 from images.custom.checks import check_lineage, free_mib
 from images.custom.folder import DEFAULT, read_lineage
 from images.custom.registered import find_registered
@@ -61,7 +61,7 @@ def check_folder(path: Path, settings: Settings, report: Report = ignore_progres
     packages: frozenset[str] | None = None
     if any(step.packages for folder in lineage.folders for step in folder.content.steps):
         try:
-            packages = read_package_names(distribution, settings, report)
+            packages = PackageArchive(distribution, settings, report).names()
         except MesocosmError as exc:
             warnings = (f"the names of packages were not checked: {exc.brief}",)
     check_lineage(

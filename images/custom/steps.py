@@ -190,7 +190,7 @@ def _one_action(schema: dict[str, Any]) -> None:
 
 
 class Step(Strict):
-    """One step of the build; exactly one of the keys, except `title`, and `as` with `run`.
+    """One step of the build; exactly one of the keys, except `title`, and `as`, `uses` with `run`.
 
     Attributes:
         title: what it is for, in logs; derived from its content if omitted.
@@ -199,8 +199,9 @@ class Step(Strict):
         archives: archives to extract.
         pip: Python packages to install for all programs of the machine.
         files: files and folders to copy.
-        run: a shell command, in the folder ``/image`` with a read-only copy of the image's folder.
+        run: a shell command, in a folder with what `uses` names, which it can only read.
         run_as: who runs it: ``root`` or the agent's ``user``; written as ``as``.
+        uses: files and folders of the image that the command needs.
         settings: values of the user's GNOME settings, by schema and key; text, numbers, booleans and
             lists of text as such, other types as ``{gvariant: "uint32 5"}``.
         fonts: font files to install for all programs.
@@ -215,6 +216,7 @@ class Step(Strict):
     files: tuple[FileCopy, ...] = Field(default=(), strict=False)
     run: Command | None = None
     run_as: Owner | None = Field(default=None, alias="as")
+    uses: tuple[LocalPath, ...] = Field(default=(), strict=False)
     settings: dict[SchemaName, dict[KeyName, Setting]] = Field(default_factory=dict)
     fonts: tuple[LocalPath, ...] = Field(default=(), strict=False)
     data: UserData | None = None
@@ -230,8 +232,9 @@ class Step(Strict):
             raise PydanticCustomError(
                 "one_action", message, {"known": ", ".join(ACTIONS), "found": found}
             )
-        if self.run_as is not None and self.run is None:
-            message = "the key 'as' is only for 'run'."
+        if self.run is None and (self.run_as is not None or self.uses):
+            key = "uses" if self.uses else "as"
+            message = f"the key {key!r} is only for 'run'."
             raise PydanticCustomError("one_action", message, {})
         return self
 
@@ -268,8 +271,9 @@ class Step(Strict):
                 yield (action, number, "file"), entry.file
         for number, copy in enumerate(self.files):
             yield ("files", number, "from"), copy.source
-        for number, font in enumerate(self.fonts):
-            yield ("fonts", number), font
+        for name in ("fonts", "uses"):
+            for number, path in enumerate(getattr(self, name)):
+                yield (name, number), path
         if self.data is not None:
             yield from self._data_sources(self.data)
 

@@ -44,7 +44,7 @@ def test_errors_are_printed_with_file_and_line(
 def test_packages_are_compared_with_the_lists_of_the_parent(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lists = get_settings().images_dir / "packages/debian-12.txt"
+    lists = get_settings().images_dir / "packages/debian-12/names.txt"
     lists.parent.mkdir(parents=True, exist_ok=True)
     lists.write_text("mtpaint\nvim\n")
     folder = write(tmp_path, f"{HEAD}steps:\n  - packages: [vim, mtpant]\n")
