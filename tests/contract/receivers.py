@@ -237,6 +237,10 @@ class XevReceiver:
         self._log = ""
         self._place = (0, 0)
 
+    def __repr__(self) -> str:
+        """Return what arrived, for messages of failed tests."""
+        return f"XevReceiver({self._events() if self._log else []}, place={self._place})"
+
     def open_for_clicks(self) -> Place:
         """Open a window and return its middle."""
         title = f"received-{next(self._number)}"

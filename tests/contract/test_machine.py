@@ -220,7 +220,7 @@ class TestInput:
         place = subject.receiver.open_for_clicks()
         assert not subject.receiver.has_clicked(heard_as, 2)
         subject.machine.input.click(*place, button=heard_as, count=2)
-        assert arrives(lambda: subject.receiver.has_clicked(heard_as, 2))
+        assert arrives(lambda: subject.receiver.has_clicked(heard_as, 2)), subject.receiver
 
     def test_drag_goes_from_start_to_end(self, subject: Subject) -> None:
         start, end = subject.receiver.open_for_drags()

@@ -17,12 +17,14 @@ from foundation.errors import (
     SnapshotMissingError,
 )
 from foundation.settings import get_settings
+from provisioning.desktop.qemu import input as input_module
 from provisioning.desktop.qemu.backend import QemuBackend
 from provisioning.fleet.local import LocalFleet
 from provisioning.machine_folder import iter_folders
-from provisioning.protocols import READY
+from provisioning.protocols import READY, Button
 from provisioning.resource import DESKTOP, ResourceSpec
 from tests.contract.clocks import CLOCK_TOLERANCE_S, clock_off_s
+from tests.contract.receivers import XevReceiver
 from tests.standins.appliance import NEEDS_APPLIANCE
 from tests.tiers import nightly
 
@@ -153,6 +155,16 @@ def test_machine_that_differs_from_its_digest_is_rejected_and_named(vm: DesktopV
 
     assert "Forged" in caught.value.details
     assert "Desktop" in caught.value.details
+
+
+def test_clicks_that_reach_the_guest_together_stay_two(
+    vm: DesktopVm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(input_module, "_DOUBLE_CLICK_GAP_S", 0.0)
+    receiver = XevReceiver(vm, "/home/user")
+    place = receiver.open_for_clicks()
+    vm.input.click(*place, count=2)
+    assert wait_until(lambda: receiver.has_clicked(Button.LEFT, 2), timeout_s=30), receiver
 
 
 def test_unknown_snapshot_and_invalid_name_are_distinguished(vm: DesktopVm) -> None:

@@ -32,9 +32,8 @@ _log = logging.getLogger(__name__)
 _ABS_MAX = 0x7FFF
 # Minimum gap at which an emulated guest sees two events as separate.
 _GAP_S = 0.02
-# From a click's end to the next click. libinput takes a press within 25 ms for a bouncing switch, and
-# GTK one after 400 ms for another click: a busy host may move the clicks together or apart.
-# Source: libinput 1.20, evdev-debounce.c; GTK 3, gtk-double-click-time.
+# From a click's end to the next click. GTK takes a press after 400 ms for another click: a busy host may move
+# the clicks apart. Together they stay two: images/desktop/files/libinput.quirks. Source: GTK 3, gtk-double-click-time.
 _DOUBLE_CLICK_GAP_S = 0.07
 _DOUBLE_CLICK_MOST_S = 0.4
 _DRAG_STEPS = 12
