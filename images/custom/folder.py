@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from foundation.errors import SpecError, nearest
 from foundation.yaml_models import parse
 from foundation.yaml_source import read_yaml
-from images.custom.declaration import FILE, SCHEMA_VERSION, ImageFile, Machine, Session
+from images.custom.declaration import FILE, SCHEMA_VERSION, ImageFile
 from images.distribution import DISTRIBUTIONS
 
 if TYPE_CHECKING:
@@ -62,25 +62,6 @@ class Lineage:
     def own(self) -> ImageFolder:
         """Return the image itself."""
         return self.folders[0]
-
-    @property
-    def machine(self) -> Machine:
-        """Return the size of its machines: of each value, the nearest one that is given."""
-        merged: dict[str, object] = {}
-        for folder in reversed(self.folders):
-            merged |= folder.content.machine.model_dump(exclude_none=True)
-        return Machine.model_validate(merged)
-
-    @property
-    def session(self) -> Session:
-        """Return what happens in the boot: that of the parents, then its own."""
-        parts = [folder.content.session for folder in reversed(self.folders)]
-        return Session(
-            start=tuple(command for part in parts for command in part.start),
-            run=tuple(command for part in parts for command in part.run),
-            ready=tuple(condition for part in parts for condition in part.ready),
-            timeout_s=max(part.timeout_s for part in parts),
-        )
 
 
 def read_folder(path: Path) -> ImageFolder:

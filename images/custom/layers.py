@@ -148,7 +148,7 @@ class LayerStore:
             tar = start(argv, stdin=subprocess.PIPE)
             try:
                 assert tar.stdin is not None  # noqa: S101
-                for chunk in client.api.export(container.id):
+                for chunk in client.api.export(str(container.id)):
                     tar.stdin.write(chunk)
                 _, errors = tar.communicate()
             finally:
@@ -161,14 +161,18 @@ class LayerStore:
     def remove_leftovers(self) -> int:
         """Remove and count containers of killed builds; the caller must be the only builder."""
         with connect(doing="remove leftovers") as client:
-            names = {"label": f"{_LABEL}={self.image}"}
-            leftovers = client.containers.list(all=True, filters=names)
+            label = f"{_LABEL}={self.image}"
+            leftovers = client.containers.list(all=True, filters={"label": label})
             for container in leftovers:
                 container.remove(force=True)
         return len(leftovers)
 
-    def remove_others(self, keys: Sequence[str]) -> None:
-        """Remove the layers of this image that are not among some; those of others stay."""
+    def remove_others(self, keys: Sequence[str]) -> list[str]:
+        """Remove the layers of this image that are not among some; return their tags.
+
+        Layers that are below others stay.
+        """
+        removed: list[str] = []
         from docker.errors import APIError  # noqa: PLC0415
 
         kept = {self.tag(key) for key in keys}
@@ -178,10 +182,12 @@ class LayerStore:
                     if tag.startswith(f"{_REPOSITORY}:") and tag not in kept:
                         try:
                             client.images.remove(tag, noprune=False)
+                            removed.append(tag)
                         except APIError as exc:
                             if exc.status_code not in {HTTPStatus.CONFLICT, HTTPStatus.NOT_FOUND}:
                                 raise
                             _log.debug("the layer %s stays: %s", tag, exc)
+        return removed
 
     def _stage(self, layer: Layer, inputs: Path, archive: PackageArchive) -> None:
         """Copy what a script needs into one folder."""

@@ -78,3 +78,10 @@ class ImageProduct(BaseModel):
 def product_path(folder: Path) -> Path:
     """Return the path of the file in the folder of an image."""
     return folder / _FILE
+
+
+def sizes_of(image: Image) -> dict[str, int]:
+    """Return the settings that an image's size of machines replaces, by name."""
+    machine = ImageProduct.of(image).machine
+    sizes = {"desktop_memory_mib": machine.memory_mib, "desktop_cpus": machine.cpus}
+    return {name: value for name, value in sizes.items() if value is not None}

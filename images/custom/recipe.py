@@ -73,6 +73,10 @@ class CustomDesktopRecipe:
             "tests": {path.name: digest_tree(path) for path in self._folder.tests},
         }
 
+    def layer_keys(self, parent: Image) -> list[str]:
+        """Return the keys of its layers on a parent, that of the parent's tree first."""
+        return self._keys(ImageProduct.of(parent).layer or parent.digest)
+
     def _keys(self, tree: str) -> list[str]:
         """Return the key of the parent's tree, and of each layer on it."""
         keys = [tree]
@@ -89,8 +93,8 @@ class CustomDesktopRecipe:
         store = LayerStore(self._settings.owner, self.variant, report)
         if count := store.remove_leftovers():
             report("", None, f"Removed the leftovers of {count} killed builds.")
-        tree = inherited.layer or f"{parent.digest}"
-        keys = self._keys(tree)
+        keys = self.layer_keys(parent)
+        tree = keys[0]
         if not all(map(store.has, keys[-1:])):
             self._ensure_tree(store, parent, tree, workdir, needed[HYPERVISOR], report)
             self._build_layers(store, keys, workdir, distribution.name, report)

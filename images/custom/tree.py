@@ -61,10 +61,10 @@ def unpack_tree(raw: Path, root: Path, report: Report) -> None:
     first: dict[int, Path] = {}
     for entry in _list(raw, root):
         path = root / entry.path
-        if stat.S_ISREG(entry.mode):
-            if (other := first.setdefault(entry.inode, path)) != path:
-                path.unlink()
-                path.hardlink_to(other)
+        other = first.setdefault(entry.inode, path)
+        if stat.S_ISREG(entry.mode) and other != path:
+            path.unlink()
+            path.hardlink_to(other)
         if entry.mode & _SPECIAL_BITS and not stat.S_ISLNK(entry.mode):
             path.chmod(stat.S_IMODE(entry.mode))
     _restore_capabilities(raw, root)

@@ -200,7 +200,7 @@ def test_a_file_with_all_keys_is_read(tmp_path: Path) -> None:
         *("packages", "files", "pip", "run", "settings", "fonts", "archives", "data")
     ]
     assert own.steps[1].files[0].effective_owner == "user"
-    assert lineage.machine.screen == "1920x1080"
+    assert own.machine.screen == "1920x1080"
     assert lineage.shipped == "ubuntu-22.04"
 
 
