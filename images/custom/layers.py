@@ -14,13 +14,14 @@ import shutil
 import stat
 import subprocess
 import tarfile
+from contextlib import closing
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foundation.errors import ImageBuildError, RequirementError
-from foundation.files import write_atomic
+from foundation.files import digest_json, write_atomic
 from foundation.process import kill_group, run, start
 from images.custom.provision import INPUTS
 from images.engine import connect, find_image, import_rootfs, read_packages
@@ -42,11 +43,17 @@ _REPOSITORY = "mesocosm/layer"
 _LABEL = "mesocosm.image-build"
 """Label of containers of builds, and of layers: the name of the image."""
 _KEY_DIGITS = 16
+_TREE_FORMAT = 2
+"""Changes when the layers of equal disks differ."""
 _STEP_S = 3600
 _TIMEOUT_S = 900.0
 _TAIL_LINES = 25
 _NOT_IN_IMAGES = ("./.dockerenv", "./dev/*", "./proc/*", "./sys/*", "./run/*")
 _TOOLS, _SCRIPT = ".tools", "step.sh"
+_REPLACED = ("hostname", "hosts", "resolv.conf", "mtab")
+"""Files of ``/etc`` that the engine replaces in every container, and so in what it exports."""
+_KEPT = "etc/.mesocosm-kept"
+"""Folder in which layers keep those files."""
 _CLEAN = ": > /etc/machine-id\nrm -rf /var/log/*.log /var/log/apt /tmp/* /var/tmp/*\n"
 _PIP_OPTIONS = "--disable-pip-version-check --no-cache-dir --root-user-action=ignore"
 
@@ -87,6 +94,8 @@ class LayerStore:
             EngineError: the engine refused.
         """
         self.report("tree", None, "packing the parent's tree")
+        (root / _KEPT).mkdir(mode=0o700)
+        _copy_files(root / "etc", root / _KEPT)
         tar = workdir / "tree.tar"
         left_out = [f"--exclude={pattern}" for pattern in _NOT_IN_IMAGES]
         argv = ["tar", "-C", str(root), "--numeric-owner", "--xattrs", "--anchored", *left_out]
@@ -139,7 +148,8 @@ class LayerStore:
             EngineError: the engine refused.
         """
         root.mkdir()
-        left_out = [f"--exclude={pattern}" for pattern in _NOT_IN_IMAGES]
+        # Names in the engine's archives do not begin with a dot.
+        left_out = [f"--exclude={pattern.removeprefix('./')}" for pattern in _NOT_IN_IMAGES]
         argv = ["tar", "-C", str(root), "--numeric-owner", "--xattrs", "--anchored", *left_out]
         argv += ["--xattrs-include=security.capability", "-xpf", "-"]
         with connect(_TIMEOUT_S, doing="read a layer") as client:
@@ -156,6 +166,8 @@ class LayerStore:
                 container.remove(force=True)
         if tar.returncode != 0:
             raise ImageBuildError("A layer could not be read.", errors.decode(errors="replace"))
+        _copy_files(root / _KEPT, root / "etc")
+        shutil.rmtree(root / _KEPT)
         return packages
 
     def remove_leftovers(self) -> int:
@@ -234,16 +246,16 @@ class LayerStore:
 
     def _run(self, container: Container) -> list[str]:
         """Run a container to its end; return the last lines of its output."""
-        stream = container.attach(stream=True, logs=True)
         container.start()
         tail: list[str] = []
         rest = b""
-        for chunk in stream:
-            *lines, rest = (rest + chunk).split(b"\n")
-            for raw in lines:
-                line = raw.decode(errors="replace").rstrip()
-                self.report("", None, line)
-                tail = [*tail[-_TAIL_LINES:], line]
+        with closing(container.logs(stream=True, follow=True)) as stream:
+            for chunk in stream:
+                *lines, rest = (rest + chunk).split(b"\n")
+                for raw in lines:
+                    line = raw.decode(errors="replace").rstrip()
+                    self.report("", None, line)
+                    tail = [*tail[-_TAIL_LINES:], line]
         return [*tail, rest.decode(errors="replace")]
 
     def _failure(
@@ -269,6 +281,23 @@ class LayerStore:
                 return b"" if member is None else member.read()
         finally:
             container.remove(force=True)
+
+
+def _copy_files(source: Path, target: Path) -> None:
+    """Copy the files that the engine replaces from one folder to another; links stay links."""
+    for name in _REPLACED:
+        (target / name).unlink(missing_ok=True)
+        if (source / name).exists() or (source / name).is_symlink():
+            shutil.copy2(source / name, target / name, follow_symlinks=False)
+
+
+def tree_key(digest: str) -> str:
+    """Return the key of the layer with the tree of a parent's disk.
+
+    Args:
+        digest: digest of the parent's image.
+    """
+    return digest_json({"tree": _TREE_FORMAT, "image": digest})
 
 
 def _stage_pip(folder: Path) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from foundation.files import digest_tree
 from foundation.process import run
 from images.custom.archive import PackageArchive
-from images.custom.layers import LayerStore
+from images.custom.layers import LayerStore, tree_key
 from images.custom.product import ImageProduct, product_path
 from images.custom.provision import layers_of
 from images.custom.tree import unpack_tree
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 DESKTOP = "desktop"
 TESTS = "tests"
 """Folder of the specifications, in the image's folder."""
-_FORMAT = 1
+_FORMAT = 2
 """Changes when images of equal inputs differ: how trees become disks."""
 _TOOL_TIMEOUT_S = 900.0
 _EXT4_FEATURES = "^has_journal,^metadata_csum"
@@ -75,7 +75,7 @@ class CustomDesktopRecipe:
 
     def layer_keys(self, parent: Image) -> list[str]:
         """Return the keys of its layers on a parent, that of the parent's tree first."""
-        return self._keys(ImageProduct.of(parent).layer or parent.digest)
+        return self._keys(ImageProduct.of(parent).layer or tree_key(parent.digest))
 
     def _keys(self, tree: str) -> list[str]:
         """Return the key of the parent's tree, and of each layer on it."""
