@@ -19,17 +19,20 @@ from images.builder import Builder
 from images.catalog import make_recipe
 from images.custom.check import check_folder
 from images.custom.folder import DEFAULT
-from images.custom.layers import LayerStore
+from images.custom.layers import TREES, LayerStore, tree_key
 from images.custom.recipe import DESKTOP, TESTS, CustomDesktopRecipe
 from images.custom.registered import (
     SCREEN,
     Verdict,
     find_registered,
+    parent_of,
     read_verdict,
     register,
+    registered_names,
     write_verdict,
 )
 from images.distribution import choose_distribution
+from images.log import ignore_progress
 from images.recording import record_recipes
 from provisioning.desktop.qemu.backend import QemuBackend
 from provisioning.machine_folder import iter_folders
@@ -240,10 +243,19 @@ class _Build:
         """Remove layers that the image no longer has."""
         store = LayerStore(self.settings.owner, self.name, self.report)
         with suppress_logged(_log, f"remove old layers of {self.name}", MesocosmError):
-            store.remove_others(self._recipe().layer_keys(self._builder_parent()))
+            parent = Builder(self.settings).find(f"{DESKTOP}:{self.parent}")
+            store.remove_others(self._recipe().layer_keys(parent))
+            remove_old_trees(self.settings)
 
-    def _builder_parent(self) -> Image:
-        return Builder(self.settings).find(f"{DESKTOP}:{self.parent}")
+
+def remove_old_trees(settings: Settings) -> list[str]:
+    """Remove the trees of shipped desktops that no custom image extends any more; return their tags."""
+    builder = Builder(settings)
+    keys = []
+    for name in registered_names(settings):
+        with suppress_logged(_log, f"find the parent of {name}", MesocosmError):
+            keys.append(tree_key(builder.find(f"{DESKTOP}:{parent_of(name, settings)}").digest))
+    return LayerStore(settings.owner, TREES, ignore_progress).remove_others(keys)
 
 
 def require_passed(name: str, report: SpecificationReport) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
+from appliance.bringup.custom_image import remove_old_trees
 from foundation.errors import MachineBusyError
 from foundation.files import locked
 from images.custom.layers import LayerStore
@@ -63,7 +64,7 @@ def remove_custom_image(name: str, settings: Settings) -> list[str]:
         removed += [f"layer {tag}" for tag in store.remove_others([])]
         unregister(name, settings)
     shutil.rmtree(place, ignore_errors=True)
-    return removed
+    return removed + [f"layer {tag}" for tag in remove_old_trees(settings)]
 
 
 def _remove_machines(name: str, settings: Settings) -> list[str]:

@@ -15,7 +15,7 @@ import stat
 import subprocess
 import tarfile
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,8 +40,11 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _REPOSITORY = "mesocosm/layer"
-_LABEL = "mesocosm.image-build"
-"""Label of containers of builds, and of layers: the name of the image."""
+_LABEL, _BUILDS = "mesocosm.image", "mesocosm.builds"
+"""Labels of layers and of containers of builds: the name of the image. They differ, since a container
+has the labels of its layer, too, and one that a user started must not be removed."""
+TREES = "tree"
+"""Name under which the trees of shipped desktops are labelled: images share them."""
 _KEY_DIGITS = 16
 _TREE_FORMAT = 2
 """Changes when the layers of equal disks differ."""
@@ -72,9 +75,26 @@ class LayerStore:
     image: str
     report: Report
 
+    @property
+    def label(self) -> str:
+        """Return the label of its layers, with its value."""
+        return f"{_LABEL}={self._value}"
+
+    @property
+    def build_label(self) -> str:
+        """Return the label of containers that build it, with its value."""
+        return f"{_BUILDS}={self._value}"
+
+    @property
+    def _value(self) -> str:
+        return self.image + (f"-{self.owner}" if self.owner else "")
+
     def tag(self, key: str) -> str:
         """Return the tag of a layer."""
         return f"{_REPOSITORY}:{key[:_KEY_DIGITS]}" + (f"-{self.owner}" if self.owner else "")
+
+    def _of(self, image: str) -> LayerStore:
+        return replace(self, image=image)
 
     def has(self, key: str) -> bool:
         """Return whether a layer exists."""
@@ -104,7 +124,7 @@ class LayerStore:
         shutil.rmtree(root)
         self.report("tree", None, "importing the parent's tree into the Docker engine")
         with connect(_TIMEOUT_S, doing="import a tree") as client:
-            image = import_rootfs(client, tar, [f'LABEL {_LABEL}="tree"', 'CMD ["true"]'])
+            image = import_rootfs(client, tar, [f"LABEL {self._of(TREES).label}", 'CMD ["true"]'])
             client.images.get(image).tag(self.tag(key))
         tar.unlink()
 
@@ -134,7 +154,7 @@ class LayerStore:
                 code = int(container.wait(timeout=60)["StatusCode"])
                 if code != 0:
                     raise self._failure(container, layer, tail, code)
-                built = container.commit(changes=[f'LABEL {_LABEL}="{self.image}"'])
+                built = container.commit(changes=[f"LABEL {self.label}"])
                 built.tag(self.tag(key))
             finally:
                 container.remove(force=True)
@@ -154,7 +174,7 @@ class LayerStore:
         argv += ["--xattrs-include=security.capability", "-xpf", "-"]
         with connect(_TIMEOUT_S, doing="read a layer") as client:
             packages = read_packages(client, self.tag(key))
-            container = client.containers.create(self.tag(key), labels={_LABEL: self.image})
+            container = client.containers.create(self.tag(key), labels={_BUILDS: self._value})
             tar = start(argv, stdin=subprocess.PIPE)
             try:
                 assert tar.stdin is not None  # noqa: S101
@@ -173,8 +193,7 @@ class LayerStore:
     def remove_leftovers(self) -> int:
         """Remove and count containers of killed builds; the caller must be the only builder."""
         with connect(doing="remove leftovers") as client:
-            label = f"{_LABEL}={self.image}"
-            leftovers = client.containers.list(all=True, filters={"label": label})
+            leftovers = client.containers.list(all=True, filters={"label": self.build_label})
             for container in leftovers:
                 container.remove(force=True)
         return len(leftovers)
@@ -189,7 +208,7 @@ class LayerStore:
 
         kept = {self.tag(key) for key in keys}
         with connect(doing="remove old layers") as client:
-            for image in client.images.list(filters={"label": f"{_LABEL}={self.image}"}):
+            for image in client.images.list(filters={"label": self.label}):
                 for tag in image.tags:
                     if tag.startswith(f"{_REPOSITORY}:") and tag not in kept:
                         try:
@@ -241,7 +260,7 @@ class LayerStore:
             command=["timeout", "-k", "5", str(_STEP_S), "sh", f"{INPUTS}/{_TOOLS}/{_SCRIPT}"],
             network_mode="host",
             volumes=volumes,
-            labels={_LABEL: self.image},
+            labels={_BUILDS: self._value},
         )
 
     def _run(self, container: Container) -> list[str]:
@@ -263,7 +282,7 @@ class LayerStore:
     ) -> ImageBuildError:
         """Keep the tree of a failed step, and return the error."""
         tag = f"mesocosm/failed:{self.image}" + (f"-{self.owner}" if self.owner else "")
-        container.commit(changes=[f'LABEL {_LABEL}="{self.image}"']).tag(tag)
+        container.commit(changes=[f"LABEL {self.label}"]).tag(tag)
         output = "\n".join(line for line in tail if line)
         return ImageBuildError(
             f"The step {layer.label!r} failed with exit code {code}.",
@@ -273,7 +292,7 @@ class LayerStore:
 
     def _read(self, client: DockerClient, key: str, path: str) -> bytes:
         """Return the content of a file of a layer."""
-        container = client.containers.create(self.tag(key), labels={_LABEL: self.image})
+        container = client.containers.create(self.tag(key), labels={_BUILDS: self._value})
         try:
             chunks, _ = container.get_archive(path)
             with tarfile.open(fileobj=io.BytesIO(b"".join(chunks))) as tar:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from foundation.process import run, start
+from images.custom.layers import LayerStore
 from images.custom.product import ImageProduct
 from images.desktop.recipe import DISK
 from images.engine import connect
+from images.log import ignore_progress
 from images.manifest import read_manifest
 from images.store import has_leftovers
 from tests.integration.custom_builds import build, clean, settings_of
@@ -77,7 +79,7 @@ def kill_at(place: Path, moment: str) -> None:
 
 def leftovers(place: Path) -> list[str]:
     """Return containers of the build, and work folders."""
-    label = f"mesocosm.image-build={NAME}"
+    label = LayerStore(settings_of(place / "state").owner, NAME, ignore_progress).build_label
     with connect() as client:
         names = [
             str(row.name) for row in client.containers.list(all=True, filters={"label": label})
