@@ -18,14 +18,14 @@ from controller.specification.run import (
 )
 from controller.specification.team import Calls  # noqa: TC001 - read by pydantic
 from evaluators.model.codecs import parse
-from evaluators.model.yaml_source import read_yaml
-from evaluators.strict import Name, Strict
+from foundation.strict import Name, Strict
+from foundation.yaml_source import read_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from evaluators.model.yaml_source import Source
+    from foundation.yaml_source import Source
 
 MAX_ROWS = 500
 _MAX_NAME_CHARS = 60

@@ -11,9 +11,9 @@ from controller.experiments.rows import digest_of, request_of
 from controller.requests import specify_request
 from controller.selection import choose_tasks
 from controller.wiring import open_suite
-from evaluators.model.yaml_source import join_errors
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import MesocosmError, SpecError, UsageError
+from foundation.yaml_source import join_errors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from controller.specification.request import RunRequest
     from controller.specification.run import RunSpec
     from evaluators.loading.suite import Suite
-    from evaluators.model.yaml_source import Source
     from foundation.clock import Clock
     from foundation.settings import Settings
+    from foundation.yaml_source import Source
 
 
 @dataclass(frozen=True, slots=True)

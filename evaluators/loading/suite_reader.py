@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import Field
 
+from evaluators.loading.requirements import Requirements
 from evaluators.model.applications import CATEGORIES
 from evaluators.model.binding import Binder, Definition
 from evaluators.model.codecs import open_document, validate
@@ -17,12 +18,12 @@ from evaluators.model.spelling import check_subtask, check_task, require_known
 from evaluators.model.subtask import ComposedTask, Subtask
 from evaluators.model.task import Task
 from evaluators.model.text_arguments import examples_of, with_texts
-from evaluators.model.yaml_source import join_errors
 from evaluators.parameters.binding import bind_task, check_placeholders, placeholder_mistakes
 from evaluators.parameters.drawing import draw
 from evaluators.parameters.options import read_options
-from evaluators.strict import Name, Strict
 from foundation.errors import SpecError, UnknownNameError
+from foundation.strict import Name, Strict
+from foundation.yaml_source import join_errors
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from evaluators.catalogue import Vocabulary
-    from evaluators.model.yaml_source import Source, Where
+    from foundation.yaml_source import Source, Where
 
 M = TypeVar("M", Task, ComposedTask)
 INDEX = "suite.yaml"
@@ -45,6 +46,7 @@ class SuiteFile(Strict):
         tasks: files of tasks.
         subtasks: files of subtasks.
         applications: category of each application that the suite adds.
+        requires: what the images of its desktops must have.
     """
 
     name: Name
@@ -53,6 +55,7 @@ class SuiteFile(Strict):
     tasks: tuple[str, ...] = Field(min_length=1, strict=False)
     subtasks: tuple[str, ...] = Field(default=(), strict=False)
     applications: dict[str, str] = Field(default_factory=dict)
+    requires: Requirements = Requirements()
 
 
 class SuiteReader:
