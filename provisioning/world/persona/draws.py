@@ -69,6 +69,10 @@ class Draws:
         """Return a pattern with a random digit for each ``#`` and a capital letter for each ``@``."""
         letters = "ABCDEFGHJKLMNPRSTUVWXYZ"
         return "".join(
-            str(self.integer(0, 9)) if mark == "#" else self.choice(letters) if mark == "@" else mark
+            str(self.integer(0, 9))
+            if mark == "#"
+            else self.choice(letters)
+            if mark == "@"
+            else mark
             for mark in pattern
         )

@@ -21,13 +21,13 @@ WORK_THINGS = (
 )  # fmt: skip
 WORK_OPENERS = (
     "I went through the {thing} for the {project} this morning.",
-    "Quick update on the {project}: the {thing} is nearly there.",
+    "Quick update on the {project}: I am almost done with the {thing}.",
     "Could you have a look at the {thing} before our next meeting?",
-    "The {thing} for the {project} is due at the end of the week.",
+    "We need the {thing} for the {project} by the end of the week.",
     "As discussed, here is where we stand with the {project}.",
-    "{name} asked me about the {thing} again, so I would like to settle it.",
+    "{name} asked me about the {thing} again, so I would like to settle that.",
     "Before I forget: we still need the {thing} for the {project}.",
-    "Good news on the {project}, the {thing} was accepted.",
+    "Good news on the {project}: they accepted the {thing}.",
 )  # fmt: skip
 WORK_MIDDLES = (
     "Two numbers do not match the ones from last month, I marked them.",
@@ -52,9 +52,9 @@ WORK_REPLIES = (
     "Can we move this to next week? I am at the {project} until Thursday.",
     "Agreed. {amount} is what we said, and I will tell finance.",
     "I have {count} comments, all small. See you at the meeting.",
-    "Sorry for the delay. The {thing} looks good, please go ahead.",
+    "Sorry for the delay. I like the {thing}, please go ahead.",
     "Not sure about section {section}; let us ask {name}.",
-    "Done. The new {thing} is in the shared folder.",
+    "Done. I put the {thing} into the shared folder.",
 )  # fmt: skip
 PRIVATE_SUBJECTS = (
     "Weekend", "Long time no see", "Photos from {town}", "The recipe you asked for", "New address",

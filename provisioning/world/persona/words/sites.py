@@ -1,0 +1,9 @@
+"""Host names of the sites of a world, below ``.example``, which no real one is (RFC 2606)."""
+
+from __future__ import annotations
+
+SHOP = "shop.example"
+WIKI = "wiki.example"
+MAPS = "maps.example"
+NEWS = "news.example"
+WEBMAIL = "mail.example"
