@@ -9,7 +9,7 @@ from provisioning.world.persona.model.mail import Folder
 from provisioning.world.persona.model.people import Group
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sized
 
     from provisioning.world.persona.persona import Persona
 
@@ -57,7 +57,7 @@ def _count_records(persona: Persona) -> Iterator[str]:
         yield f"  {f'contacts: {group}':<22}{len(relatives):>5}  {names}, ..."
     for folder in Folder:
         yield f"  {f'mail: {folder}':<22}{len(persona.mails.in_folder(folder)):>5}"
-    rows = {
+    rows: dict[str, Sized] = {
         "messages": persona.messages,
         "events": persona.events,
         "orders": persona.orders,

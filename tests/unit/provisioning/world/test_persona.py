@@ -6,6 +6,7 @@ import csv
 import sys
 from datetime import timedelta
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
@@ -223,7 +224,7 @@ def test_events_of_the_person_do_not_overlap(seed: int) -> None:
         for event in life(seed).events
         if event.repeats == Repeats.NEVER and not event.is_all_day and "Train" not in event.title
     ]
-    for earlier, later in zip(single, single[1:], strict=False):
+    for earlier, later in pairwise(single):
         assert earlier.end <= later.start
 
 

@@ -93,7 +93,7 @@ def test_ambiguous_and_empty_answers_are_refused(someone: Persona) -> None:
     with pytest.raises(UsageError, match="match"):
         someone.orders.only()
     with pytest.raises(UsageError, match="2 match"):
-        someone.orders[:2].least(lambda order: 1)
+        someone.orders[:2].least(lambda order: len(order.id))
 
 
 def test_a_persona_is_made_once(someone: Persona) -> None:
