@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from images.world.program.servers import ServerError, Servers
@@ -55,7 +56,7 @@ class World:
             self._servers.start()
             times_s.append(time.monotonic())
             self._is_filled = True
-            stop_s, fill_s, start_s = (after - before for before, after in zip(times_s, times_s[1:]))  # noqa: B905, RUF007 - one is shorter
+            stop_s, fill_s, start_s = (after - before for before, after in pairwise(times_s))
             return {"state": rows, "stop_s": stop_s, "fill_s": fill_s, "start_s": start_s}
 
     def digest(self) -> object:
@@ -105,7 +106,9 @@ class Handler(BaseHTTPRequestHandler):
                 archive.write(data)
                 left -= len(data)
             archive.seek(0)
-            self._answer({"/state": lambda: _json(self.server.world.fill(cast("BinaryIO", archive)))})
+            self._answer(
+                {"/state": lambda: _json(self.server.world.fill(cast("BinaryIO", archive)))}
+            )
 
     def _answer(self, operations: dict[str, Callable[[], Reply]]) -> None:
         shown = self.headers.get("Authorization", "").encode()

@@ -41,7 +41,9 @@ SERVERS = (
     Server("radicale", ("/usr/bin/radicale", "--config", f"{_ETC}/radicale.conf"), (5232,)),
     Server("dovecot", ("/usr/sbin/dovecot", "-F", "-c", f"{_ETC}/dovecot.conf"), (1143, 1993)),
     Server("exim", ("/usr/sbin/exim4", "-bdf", "-q1m"), (2525, 2587, 2465)),
-    Server("apache", ("/usr/sbin/apache2", "-DFOREGROUND", "-f", f"{_ETC}/apache.conf"), (8080, 8443)),
+    Server(
+        "apache", ("/usr/sbin/apache2", "-DFOREGROUND", "-f", f"{_ETC}/apache.conf"), (8080, 8443)
+    ),
 )
 """All servers; the slowest to start is first."""
 
@@ -132,7 +134,11 @@ def _kill_others() -> int:
     """Kill every other process of the container; return how many there were."""
     count = 0
     for path in Path("/proc").iterdir():
-        if path.name.isdigit() and int(path.name) not in {_INIT_PID, os.getpid()} and _is_alive(path):
+        if (
+            path.name.isdigit()
+            and int(path.name) not in {_INIT_PID, os.getpid()}
+            and _is_alive(path)
+        ):
             count += 1
             try:
                 os.kill(int(path.name), signal.SIGKILL)

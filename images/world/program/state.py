@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 STATE = Path("/state")
-CACHES = (".Radicale.cache", ".Radicale.lock", ".DAV", "dovecot.list.index.log", "dovecot.list.index")
+CACHES = (
+    ".Radicale.cache",
+    ".Radicale.lock",
+    ".DAV",
+    "dovecot.list.index.log",
+    "dovecot.list.index",
+)
 """Names of what servers write beside the state, and make again if it is missing."""
 
 
@@ -25,7 +31,14 @@ def replace_state(archive: BinaryIO) -> None:
     """
     for path in STATE.iterdir():
         shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-    argv = ["tar", "--extract", "--file=-", f"--directory={STATE}", "--preserve-permissions", "--no-same-owner"]
+    argv = [
+        "tar",
+        "--extract",
+        "--file=-",
+        f"--directory={STATE}",
+        "--preserve-permissions",
+        "--no-same-owner",
+    ]
     subprocess.run(argv, stdin=archive, check=True, capture_output=True)
 
 

@@ -15,7 +15,7 @@ from foundation.logging import suppress_logged
 from images.engine import connect
 from provisioning.container_names import LABEL, LABEL_STATE, container_name
 from provisioning.phone.profile import REFERENCE
-from provisioning.phone.reference.fence import fence_container
+from provisioning.container_fence import fence_container
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

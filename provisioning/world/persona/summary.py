@@ -40,7 +40,7 @@ def _describe_person(persona: Persona) -> Iterator[str]:
         "born": format_day(person.birthday),
         "lives": str(person.home),
         "works": f"{person.job}, {person.employer}",
-        "mail": person.email,
+        "mail": f"{person.email}, password {person.password}",
         "phone": person.phone,
         "digest": persona.digest,
     }

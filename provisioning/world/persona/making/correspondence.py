@@ -137,7 +137,9 @@ def add_junk(life: Life) -> None:
     for _ in range(draws.integer(30, 60)):
         subject, text = draws.choice(sentences.JUNK)
         day = life.today - timedelta(days=draws.integer(1, _JUNK_DAYS))
-        sender = Mailbox(name=subject, email=draws.digits("offer-@@###@promo##.example").lower())
+        sender = Mailbox(
+            name=subject, email=f"{draws.digits('offer####')}@{draws.digits('promo##')}.example"
+        )
         when = some_moment(draws, day, 0, 23)
         _receive(life, sender, when, subject, fill(life, draws, text) + "\n", Folder.JUNK)
 

@@ -156,7 +156,7 @@ def add_outings(life: Life) -> None:
             event = add_event(
                 life,
                 Calendar.PRIVATE,
-                f"{draws.choice(sentences.OUTINGS)} with {_join([g.given for g in guests])}",
+                f"{draws.choice(sentences.OUTINGS)} with {_join(_short_names(guests))}",
                 start,
                 timedelta(hours=2),
                 place=draws.choice(sentences.SPOTS),
@@ -276,6 +276,12 @@ def _send(  # noqa: PLR0917 - sender, time, subject, text and event
             about=event.id,
         )
     )
+
+
+def _short_names(guests: Sequence[Contact]) -> list[str]:
+    """Return given names; full names if two guests have the same one."""
+    given = [guest.given for guest in guests]
+    return given if len(set(given)) == len(given) else [guest.name for guest in guests]
 
 
 def _join(names: Sequence[str]) -> str:

@@ -35,6 +35,7 @@ def begin_life(seed: int, draws: Draws) -> Life:
         given=given,
         family=family,
         email=f"{to_ascii(given)}.{to_ascii(family)}@{_new_domain(here)}",
+        password=_new_password(draws.stream("password")),
         phone=here.digits(locale.phone),
         birthday=_birthday(here, day.year - age),
         home=make_address(here, locale, here.choice(locale.towns)),
@@ -110,6 +111,12 @@ def make_address(draws: Draws, locale: Locale, town: str, street: str = "") -> A
 def _new_domain(draws: Draws, name: str = "") -> str:
     """Return a domain below ``.example``, which no real one is (RFC 2606)."""
     return f"{to_ascii(name or make_brand(draws))}.example"
+
+
+def _new_password(draws: Draws) -> str:
+    """Return a password that people can read and type."""
+    words = draws.sample([to_ascii(thing) for thing in sentences.OBJECTS], 2)
+    return draws.digits(f"{'-'.join(words)}-####")
 
 
 def _birthday(draws: Draws, year: int) -> date:

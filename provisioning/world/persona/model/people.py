@@ -88,7 +88,8 @@ class Person(Record):
     Attributes:
         given: given name.
         family: family name.
-        email: address of the person's mailbox.
+        email: address of the person's mailbox, and the name to sign in with.
+        password: password of all accounts.
         phone: in international format.
         birthday: day of birth.
         home: postal address.
@@ -102,6 +103,7 @@ class Person(Record):
     given: str
     family: str
     email: str
+    password: str
     phone: str
     birthday: date
     home: Address

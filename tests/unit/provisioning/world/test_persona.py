@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import sys
 from datetime import timedelta
 from functools import cache
@@ -28,6 +29,7 @@ from provisioning.world.persona.summary import WIDTH, summarize
 if TYPE_CHECKING:
     from provisioning.world.persona.model.base import Record
 
+ADDRESS = re.compile(r"[a-z0-9.-]+@[a-z0-9-]+\.example")
 SEEDS = (0, 7, 8, 1234, 77777, MAX_SEED)
 each_seed = pytest.mark.parametrize("seed", SEEDS)
 
@@ -194,6 +196,7 @@ def test_guests_people_and_correspondents_are_contacts(seed: int) -> None:
     for mail in someone.mails:
         addresses = {mail.sender.email, *(box.email for box in mail.to)}
         assert someone.person.email in addresses
+        assert all(ADDRESS.fullmatch(address) for address in addresses)
         assert mail.folder == Folder.JUNK or addresses <= known
 
 
