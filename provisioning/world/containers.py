@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from docker.errors import NotFound
 from docker.types import LogConfig
@@ -129,7 +129,8 @@ class WorldContainers:
             MachineError: the container does not exist, or is not running.
         """
         with connect(doing="measure a world's memory") as client:
-            stats = client.containers.get(container_name(machine_id)).stats(stream=False)
+            container = client.containers.get(container_name(machine_id))
+            stats = cast("dict[str, Any]", container.stats(stream=False))
         used = stats.get("memory_stats", {})
         if "usage" not in used:
             raise MachineError(f"The world {machine_id} is not running: it uses no memory.")

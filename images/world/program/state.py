@@ -13,14 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 STATE = Path("/state")
-CACHES = (
-    ".Radicale.cache",
-    ".Radicale.lock",
-    ".DAV",
-    "dovecot.list.index.log",
-    "dovecot.list.index",
-)
-"""Names of what servers write beside the state, and make again if it is missing."""
+CACHES = (".Radicale.cache", ".Radicale.lock", ".DAV")
+"""Names of what servers write beside the state, which is not compared: provisioning/world/state/archive.py has them, too."""
 
 
 def replace_state(archive: BinaryIO) -> None:
@@ -43,13 +37,12 @@ def replace_state(archive: BinaryIO) -> None:
 
 
 def read_state() -> bytes:
-    """Return the state, without caches, as a tar.
+    """Return the state, with caches, as a tar.
 
     Raises:
         subprocess.CalledProcessError: it could not be read.
     """
     argv = ["tar", "--create", "--file=-", f"--directory={STATE}", "--sort=name"]
-    argv += [f"--exclude={name}" for name in CACHES]
     return subprocess.run([*argv, "."], check=True, capture_output=True).stdout
 
 

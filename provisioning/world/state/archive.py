@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+CACHES = frozenset({".Radicale.cache", ".Radicale.lock", ".DAV"})
+"""Names of what servers write beside the state, which is in tars and not compared."""
 _FILE_MODE = 0o600
 _FOLDER_MODE = 0o700
 
@@ -61,14 +63,14 @@ def digest_archive(archive: bytes) -> Mapping[str, str]:
     rows: dict[str, str] = {}
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         for info in tar:
-            path = str(PurePosixPath(info.name))
-            if path == ".":
+            path = PurePosixPath(info.name)
+            if path == PurePosixPath() or not CACHES.isdisjoint(path.parts):
                 continue
             if info.isdir():
-                rows[path] = f"{0o040000 | info.mode:o}"
+                rows[str(path)] = f"{0o040000 | info.mode:o}"
             elif (content := tar.extractfile(info)) is not None:
                 digest = hashlib.sha256(content.read()).hexdigest()
-                rows[path] = f"{0o100000 | info.mode:o} {int(info.mtime)} {digest}"
+                rows[str(path)] = f"{0o100000 | info.mode:o} {int(info.mtime)} {digest}"
     return rows
 
 

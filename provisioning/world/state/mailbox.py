@@ -70,7 +70,7 @@ def message_of(mail: Mail, files: Mapping[str, File]) -> Message:
         message = MIMEMultipart("mixed", f"=={mail.id}==", parts)
     message["From"] = _format_address(mail.sender)
     message["To"] = ", ".join(map(_format_address, mail.to))
-    message["Subject"] = mail.subject if mail.subject.isascii() else Header(mail.subject, "utf-8")
+    message["Subject"] = Header(mail.subject).encode()
     message["Date"] = format_datetime(mail.sent)
     message["Message-ID"] = message_id(mail.id)
     if mail.reply_to:

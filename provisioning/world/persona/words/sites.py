@@ -7,3 +7,6 @@ WIKI = "wiki.example"
 MAPS = "maps.example"
 NEWS = "news.example"
 WEBMAIL = "mail.example"
+CLOUD = "cloud.example"
+HOSTS = (CLOUD, WEBMAIL)
+"""Names that a world answers to: files, calendars and contacts; mail."""

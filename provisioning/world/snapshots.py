@@ -1,0 +1,114 @@
+"""Saves and rewinds the state of a world."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from foundation.errors import ResetMismatchError, SnapshotError, SnapshotMissingError
+from foundation.files import write_atomic
+from provisioning.protocols import ResetReport
+from provisioning.world.state.archive import digest_archive
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from foundation.clock import Clock
+    from provisioning.world.control import Filled, WorldControl
+
+_SUFFIX = ".tar"
+_MAX_NAMED = 20
+
+
+class WorldSnapshots:
+    """`provisioning.protocols.Snapshots` of a world: tars of its state, on the host.
+
+    Args:
+        name: name of the world, for errors.
+        folder: folder of the tars.
+        control: the running world.
+        clock: clock used for timing.
+    """
+
+    def __init__(self, name: str, folder: Path, control: WorldControl, clock: Clock) -> None:
+        self._name = name
+        self._folder = folder
+        self._control = control
+        self._clock = clock
+
+    def save(self, name: str) -> None:
+        """Save its state.
+
+        Raises:
+            SnapshotError: the state could not be written.
+            MachineError: the state cannot be read.
+            LinkError: the world does not answer.
+        """
+        archive = self._control.read()
+        try:
+            self._folder.mkdir(exist_ok=True)
+            write_atomic(self._path(name), archive, mode=0o600)
+        except OSError as exc:
+            raise SnapshotError(f"{self._name} could not be saved.", str(exc)) from exc
+
+    def rewind(self, name: str) -> ResetReport:
+        """Restore a saved state, verify it before any server sees it, and restart the servers.
+
+        Raises:
+            SnapshotMissingError: the snapshot does not exist.
+            ResetMismatchError: the world differs from it; it must not be used.
+            MachineError: it could not be restored; the world must not be used.
+            LinkError: the world does not answer.
+        """
+        start_s = self._clock.monotonic_s()
+        try:
+            archive = self._path(name).read_bytes()
+        except FileNotFoundError as exc:
+            raise SnapshotMissingError(f"{self._name} has no snapshot {name!r}.") from exc
+        filled = fill_verified(self._name, self._control, archive)
+        phases_s = {"stop": filled.stop_s, "fill": filled.fill_s, "start": filled.start_s}
+        return ResetReport("rewind", self._clock.monotonic_s() - start_s, (), phases_s)
+
+    def list_snapshots(self) -> Sequence[str]:
+        """Return the names of the snapshots, sorted."""
+        return sorted(path.stem for path in self._folder.glob(f"*{_SUFFIX}"))
+
+    def delete_snapshot(self, name: str) -> None:
+        """Delete a snapshot.
+
+        Raises:
+            SnapshotMissingError: the snapshot does not exist.
+        """
+        try:
+            self._path(name).unlink()
+        except FileNotFoundError as exc:
+            raise SnapshotMissingError(f"{self._name} has no snapshot {name!r}.") from exc
+
+    def _path(self, name: str) -> Path:
+        return self._folder / f"{name}{_SUFFIX}"
+
+
+def fill_verified(name: str, control: WorldControl, archive: bytes) -> Filled:
+    """Fill a world with a state, and compare what it then has with that state.
+
+    Raises:
+        ResetMismatchError: the world has another state; it must not be used.
+        MachineError: it could not be filled.
+        LinkError: it does not answer.
+    """
+    filled = control.fill(archive)
+    if lines := state_differences(digest_archive(archive), filled.state):
+        raise ResetMismatchError(
+            f"{name} differs from the state that it was filled with.",
+            details="\n".join(lines[:_MAX_NAMED]),
+        )
+    return filled
+
+
+def state_differences(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """Return one line for each path that differs between two states."""
+    return [
+        f"{path}: {before.get(path, 'absent')} -> {after.get(path, 'absent')}"
+        for path in sorted(before.keys() | after.keys())
+        if before.get(path) != after.get(path)
+    ]
