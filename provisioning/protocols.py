@@ -654,6 +654,15 @@ class Reachable(Protocol):
         ...
 
 
+class NamedService(Reachable, Protocol):
+    """A resource that is reached by further names than that of its role."""
+
+    @property
+    def host_names(self) -> Sequence[str]:
+        """Return these names, in lower case."""
+        ...
+
+
 @runtime_checkable
 class Resource(Protocol):
     """What a lease provides for a role: a machine, or something without screen and input.
