@@ -1,1 +1,1 @@
-"""The image of worlds: servers for mail, calendars, contacts and files."""
+"""The image of worlds: servers for mail, calendars, contacts, files and web sites."""

@@ -193,8 +193,8 @@ def test_a_world_opens_no_connection(world: World) -> None:
     )
     with connect(doing="run a program") as client:
         container = client.containers.get(container_name(world.info.machine_id))
-        output = container.exec_run(["python3", "-c", code]).output.decode().split()
-    assert output == ["101", "101"]
+        output = cast("bytes", container.exec_run(["python3", "-c", code]).output)
+    assert output.decode().split() == ["101", "101"]
 
 
 def test_a_trial_that_destroys_everything_leaves_nothing(lease: Lease, world: World) -> None:
@@ -228,7 +228,7 @@ def test_a_difference_after_a_reset_is_noticed(world: World) -> None:
     control = world.control
     fill = control.fill
     snapshots._control = control
-    control.fill = lambda _: fill(changed)  # type: ignore[method-assign]
+    control.fill = lambda _: fill(changed)  # type: ignore[assignment, method-assign]
     with pytest.raises(ResetMismatchError) as error:
         snapshots.rewind(READY)
     assert error.value.details.startswith("mail/")

@@ -38,6 +38,7 @@ class Server:
 
 
 SERVERS = (
+    Server("sites", ("/usr/bin/python3", "-m", "images.world.program.sites"), (8070,)),
     Server("radicale", ("/usr/bin/radicale", "--config", f"{_ETC}/radicale.conf"), (5232,)),
     Server("dovecot", ("/usr/sbin/dovecot", "-F", "-c", f"{_ETC}/dovecot.conf"), (1143, 1993)),
     Server("exim", ("/usr/sbin/exim4", "-bdf", "-q1m"), (2525, 2587, 2465)),

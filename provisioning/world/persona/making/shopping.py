@@ -88,8 +88,14 @@ def add_orders(life: Life) -> None:
             day += timedelta(days=draws.integer(2, 9))
 
 
+def shipping_terms(currency: str) -> tuple[int, int]:
+    """Return the value of goods from which shipping is free, and its price below, in cents."""
+    factor = _PRICE_FACTORS.get(currency, 1)
+    return _FREE_SHIPPING_CENTS * factor, _SHIPPING_CENTS * factor
+
+
 def _make_order(life: Life, draws: Draws, day: date) -> Order:
-    factor = _PRICE_FACTORS.get(life.person.currency, 1)
+    free_cents, shipping_cents = shipping_terms(life.person.currency)
     lines = tuple(
         OrderLine(
             product=product.id,
@@ -106,7 +112,7 @@ def _make_order(life: Life, draws: Draws, day: date) -> Order:
         number=f"{day:%y%m}-{draws.digits('#######')}",
         placed=some_moment(draws, day),
         lines=lines,
-        shipping_cents=0 if goods >= _FREE_SHIPPING_CENTS * factor else _SHIPPING_CENTS * factor,
+        shipping_cents=0 if goods >= free_cents else shipping_cents,
         status=status,
         delivered=delivered,
         address=life.person.home,

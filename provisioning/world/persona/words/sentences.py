@@ -152,9 +152,9 @@ NOTES = (
     ("Garden", ("sow radishes", "cut the hedge", "order soil", "clean the pots")),
 )  # fmt: skip
 ARTICLES = (
-    "Tides", "Granite", "Sourdough", "Night train", "Lighthouse", "Peregrine falcon", "Compost",
-    "Fountain pen", "Bicycle gearing", "Glacier", "Sundial", "Basalt", "Cartography", "Honey bee",
-    "Aqueduct", "Barometer", "Chess opening", "Dialect", "Estuary", "Felt", "Gothic arch",
+    "Argentina", "Austria", "Canada", "Chile", "Croatia", "Denmark", "Estonia", "Finland", "Ghana",
+    "Greece", "Iceland", "Indonesia", "Ireland", "Italy", "Japan", "Kenya", "Latvia", "Morocco",
+    "New Zealand", "Norway", "Peru", "Portugal", "Senegal", "Slovenia", "Uruguay",
 )  # fmt: skip
 HEADLINES = (
     "Council votes on new tram line", "Warm weekend ahead", "Local team wins in extra time",

@@ -8,5 +8,5 @@ MAPS = "maps.example"
 NEWS = "news.example"
 WEBMAIL = "mail.example"
 CLOUD = "cloud.example"
-HOSTS = (CLOUD, WEBMAIL)
-"""Names that a world answers to: files, calendars and contacts; mail."""
+HOSTS = (CLOUD, WEBMAIL, SHOP, WIKI)
+"""Names that a world answers to: files, calendars and contacts; mail; sites."""
