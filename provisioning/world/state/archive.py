@@ -41,8 +41,8 @@ def pack(files: Iterable[StateFile], folders: Iterable[str] = ()) -> bytes:
     ordered = sorted(files, key=lambda file: file.path)
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as tar:
-        for path in _folders(
-            [*(file.path for file in ordered), *(f"{name}/." for name in folders)]
+        for path in _folders_above(
+            [*(file.path for file in ordered), *(f"{name}/_" for name in folders)]
         ):
             info = tarfile.TarInfo(path)
             info.type, info.mode = tarfile.DIRTYPE, _FOLDER_MODE
@@ -74,7 +74,7 @@ def digest_archive(archive: bytes) -> Mapping[str, str]:
     return rows
 
 
-def _folders(paths: Iterable[str]) -> list[str]:
+def _folders_above(paths: Iterable[str]) -> list[str]:
     """Return all folders above some paths, sorted."""
     parents = {str(parent) for path in paths for parent in PurePosixPath(path).parents}
     return sorted(parents - {"."})
