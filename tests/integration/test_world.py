@@ -6,9 +6,11 @@ import base64
 import http.client
 import imaplib
 import smtplib
+import socket
 import ssl
 from email.message import EmailMessage
 from typing import TYPE_CHECKING, cast
+from urllib.parse import urlencode
 
 import pytest
 
@@ -23,14 +25,16 @@ from foundation.errors import (
 from images.engine import connect
 from provisioning.container_names import container_name
 from provisioning.protocols import READY
-from provisioning.resource import WORLD, ResourceSpec
+from provisioning.resource import PHONE, WORLD, ResourceSpec
 from provisioning.world.authority import open_authority
 from provisioning.world.control import WorldControl
 from provisioning.world.persona.model.calendar import Calendar
 from provisioning.world.persona.model.mail import Folder
 from provisioning.world.persona.persona import Persona, persona
-from provisioning.world.persona.words.sites import CLOUD, WEBMAIL
+from provisioning.world.persona.words.sites import CLOUD, SHOP, WEBMAIL, WIKI
 from provisioning.world.state.collections import CONTACTS
+from provisioning.world.state.shop import order_path
+from tests.integration.test_reach import shows
 from tests.standins.worlds import world_fleet
 
 if TYPE_CHECKING:
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
 
     from provisioning.fleet.local import LocalFleet
     from provisioning.lease import Lease
+    from provisioning.phone.reference.machine import ReferencePhone
     from provisioning.world.resource import World
 
 pytestmark = pytest.mark.docker
@@ -163,6 +168,70 @@ def test_mail_is_delivered_inside_and_kept_for_the_appliance_outside(world: Worl
         with pytest.raises(smtplib.SMTPRecipientsRefused):
             server.sendmail("shop@x.example", [friend.email], "Subject: Parcel\n\nNot for me.")
     assert wait_until(lambda: client.has_mail("Parcel"), timeout_s=20, every_s=0.1)
+
+
+class Shopper:
+    """A browser at the shop, with its cookies."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.cookie = ""
+
+    def ask(self, method: str, path: str, site: str = SHOP, **form: str) -> tuple[str, str]:
+        """Return the page, or where it leads to, and the text."""
+        host, port = self.world.endpoints[443]
+        trust = ssl.create_default_context(cadata=open_authority(self.world._settings).certificate)
+        raw = socket.create_connection((host, port), timeout=20)
+        connection = http.client.HTTPConnection(site, timeout=20)
+        connection.sock = trust.wrap_socket(raw, server_hostname=site)
+        headers = {"Cookie": self.cookie, "Content-Type": "application/x-www-form-urlencoded"}
+        connection.request(method, path, body=urlencode(form), headers=headers)
+        reply = connection.getresponse()
+        text = reply.read().decode()
+        self.cookie = (reply.getheader("Set-Cookie") or self.cookie).partition(";")[0]
+        connection.close()
+        return reply.getheader("Location") or str(reply.status), text
+
+
+def test_an_order_in_the_shop_arrives_as_mail(world: World) -> None:
+    someone, shopper = world.persona, Shopper(world)
+    person, product = someone.person, someone.products.in_stock()[0]
+    assert product.name in shopper.ask("GET", f"/product/{product.number}")[1]
+    assert shopper.ask("POST", "/cart/add", number=product.number, quantity="2")[0] == "/cart"
+    assert shopper.ask("POST", "/checkout")[0] == "/sign-in?after=/checkout"
+    form = {"email": person.email, "password": person.password, "after": "/checkout"}
+    assert shopper.ask("POST", "/sign-in", **form)[0] == "/checkout"
+    assert str(person.home) in shopper.ask("GET", "/checkout")[1]
+    number = shopper.ask("POST", "/checkout")[0].rpartition("/")[2]
+    assert order_path(number) in world.control.digest()
+    client = Client(world)
+    assert wait_until(lambda: client.has_mail(f"Your order {number}"), timeout_s=20, every_s=0.1)
+    assert number in shopper.ask("GET", "/orders")[1]
+    assert someone.orders.last().number in shopper.ask("GET", "/orders")[1]
+
+
+def test_the_encyclopaedia_has_what_the_person_looked_up(world: World) -> None:
+    shopper = Shopper(world)
+    pages = {visit.url for visit in world.persona.visits if f"//{WIKI}/" in visit.url}
+    assert len(pages) >= 20
+    for url in pages:
+        assert shopper.ask("GET", url.partition(WIKI)[2], WIKI)[0] == "200"
+    assert "Oslo" in shopper.ask("GET", "/Norway", WIKI)[1]
+
+
+@pytest.mark.phone
+@pytest.mark.adb
+def test_a_phone_reaches_its_world_by_name_and_nothing_else(fleet: LocalFleet) -> None:
+    roles = {"phone": ResourceSpec(PHONE), "world": SPEC}
+    with fleet.acquire(roles) as lease:
+        phone = cast("ReferencePhone", lease.environment.machines["phone"])
+        world = cast("World", lease.environment.resources["world"])
+        shop = next(
+            each.name for each in world.persona.records.organisations if each.site == "shop"
+        )
+        assert shows(phone, f"http://{SHOP}/", shop)
+        assert shows(phone, f"http://{WIKI}/Norway", "Kingdom of Norway")
+        assert phone.shell("nc -w 2 127.0.0.1 8090 < /dev/null").exit_code != 0
 
 
 def test_nobody_else_signs_in(world: World) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from foundation.settings import Settings, get_settings
 from images.builder import Builder
 from provisioning.fleet.local import LocalFleet
+from provisioning.phone.adb.server import AdbServer
 from provisioning.resource import WORLD
 
 if TYPE_CHECKING:
@@ -23,8 +24,10 @@ def world_fleet(state_dir: Path) -> Iterator[LocalFleet]:
     Builder(source).ensure(WORLD, repair=True)
     for name, folder in (("images", source.images_dir), ("keys", source.keys_dir)):
         (state_dir / name).symlink_to(folder)
-    fleet = LocalFleet(Settings(state_dir=state_dir))
+    settings = Settings(state_dir=state_dir)
+    fleet = LocalFleet(settings)
     try:
         yield fleet
     finally:
         fleet.remove_all()
+        AdbServer(settings).stop()

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
+_HOST = "shop.example"
 _SMTP = ("127.0.0.1", 2525)
 _NUMBER = re.compile(r"[0-9]{4}-[0-9]{7}", re.ASCII)
 _FIRST_NEW_ORDER = 8_000_000
@@ -202,5 +203,5 @@ class ShopStore:
         message["Subject"] = subject
         message["Date"] = format_datetime(self.now)
         message.set_content(f"Hello {self.customer['given']},\n\n{text}\n\nYour {self.name}\n")
-        with smtplib.SMTP(*_SMTP, timeout=10) as server:
+        with smtplib.SMTP(*_SMTP, local_hostname=_HOST, timeout=10) as server:
             server.send_message(message)

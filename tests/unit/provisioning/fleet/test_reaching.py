@@ -55,7 +55,7 @@ class NamedService(Service):
 def test_a_service_is_reached_by_all_its_names() -> None:
     desktop = FakeDesktop(clock=FakeClock())
     connect_machines({"pc": desktop, "world": NamedService(SHOP), "other": Service(MAIL)})
-    names = {name: SHOP for name in ("world", "shop.example", "mail.example")}
+    names = dict.fromkeys(("world", "shop.example", "mail.example"), SHOP)
     assert desktop.reach.services == {**names, "other": MAIL}
 
 
