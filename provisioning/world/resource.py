@@ -12,7 +12,7 @@ from foundation.files import write_atomic
 from foundation.logging import suppress_logged
 from images.builder import find
 from provisioning.machine_state import MachineState
-from provisioning.protocols import READY
+from provisioning.protocols import READY, ResetReport
 from provisioning.world.authority import open_authority
 from provisioning.world.containers import GUEST_PORTS, WorldContainers
 from provisioning.world.control import WorldControl
@@ -22,6 +22,8 @@ from provisioning.world.snapshots import WorldSnapshots, fill_verified
 from provisioning.world.state.filling import fill_state
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from foundation.clock import Clock
     from foundation.settings import Settings
     from provisioning.machine_folder import MachineFolder
@@ -128,9 +130,10 @@ class World:
             ResetMismatchError: it differs from what it was filled with.
             ImageError: its image, or that of the hypervisor, is not built.
         """
+        machine_id = self.info.machine_id
+        self._leave_standby()
         if self.is_running():
             return
-        machine_id = self.info.machine_id
         self._containers.remove(machine_id)
         self.release()
         token = secrets.token_hex(16)
@@ -155,8 +158,33 @@ class World:
         else:
             fill_verified(machine_id, self.control, fill_state(self.persona))
 
+    def pause(self) -> None:
+        """Reset it and freeze it, so that the next lease need only compare it.
+
+        If that fails, the next lease resets it.
+        """
+        with suppress_logged(_log, f"freeze {self.info.machine_id}", MesocosmError):
+            self.snapshots.rewind(READY)
+            self._containers.pause(self.info.machine_id)
+            self._standby.touch()
+
+    def reset_to(self, snapshot: str) -> ResetReport:
+        """Reset it; one that stands by at this snapshot continues, if its state is still the same.
+
+        Raises:
+            MesocosmError: the reset failed; the world must not be used.
+        """
+        start_s = self._clock.monotonic_s()
+        if self._leave_standby() and snapshot == READY:
+            with suppress_logged(_log, f"compare {self.info.machine_id}", MesocosmError):
+                if self.is_running() and not self.snapshots.differences(READY):
+                    return ResetReport("standby", self._clock.monotonic_s() - start_s)
+        self.start()
+        return self.snapshots.rewind(snapshot)
+
     def stop(self) -> None:
         """Remove its container; snapshots stay."""
+        self._leave_standby()
         self.release()
         self._containers.remove(self.info.machine_id)
         self._folder.mark(MachineState.STOPPED)
@@ -185,6 +213,18 @@ class World:
         with suppress_logged(_log, f"remove {self.info.machine_id}", MesocosmError):
             self._containers.remove(self.info.machine_id)
         self._folder.remove()
+
+    @property
+    def _standby(self) -> Path:
+        """Return the file that exists while it is frozen at its snapshot ``ready``."""
+        return self._folder.path / "standby"
+
+    def _leave_standby(self) -> bool:
+        """Let it continue if it is frozen; return whether it was frozen at ``ready``."""
+        self._containers.unpause(self.info.machine_id)
+        is_ready = self._standby.exists()
+        self._standby.unlink(missing_ok=True)
+        return is_ready
 
     def _answers(self) -> bool:
         try:

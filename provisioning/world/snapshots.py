@@ -61,13 +61,20 @@ class WorldSnapshots:
             LinkError: the world does not answer.
         """
         start_s = self._clock.monotonic_s()
-        try:
-            archive = self._path(name).read_bytes()
-        except FileNotFoundError as exc:
-            raise SnapshotMissingError(f"{self._name} has no snapshot {name!r}.") from exc
+        archive = self._read(name)
         filled = fill_verified(self._name, self._control, archive)
         phases_s = {"stop": filled.stop_s, "fill": filled.fill_s, "start": filled.start_s}
         return ResetReport("rewind", self._clock.monotonic_s() - start_s, (), phases_s)
+
+    def differences(self, name: str) -> list[str]:
+        """Return one line for each difference between its state and a snapshot.
+
+        Raises:
+            SnapshotMissingError: the snapshot does not exist.
+            MachineError: the state cannot be read.
+            LinkError: the world does not answer.
+        """
+        return state_differences(digest_archive(self._read(name)), self._control.digest())
 
     def list_snapshots(self) -> Sequence[str]:
         """Return the names of the snapshots, sorted."""
@@ -81,6 +88,12 @@ class WorldSnapshots:
         """
         try:
             self._path(name).unlink()
+        except FileNotFoundError as exc:
+            raise SnapshotMissingError(f"{self._name} has no snapshot {name!r}.") from exc
+
+    def _read(self, name: str) -> bytes:
+        try:
+            return self._path(name).read_bytes()
         except FileNotFoundError as exc:
             raise SnapshotMissingError(f"{self._name} has no snapshot {name!r}.") from exc
 

@@ -313,6 +313,32 @@ def test_two_worlds_are_apart(fleet: LocalFleet, world: World) -> None:
         assert not Client(world).has_mail("Only here")
 
 
+def test_a_released_world_stands_by_frozen(fleet: LocalFleet) -> None:
+    spec = ResourceSpec(WORLD, parameters={"seed": 9})
+    with fleet.acquire({"world": spec}) as lease:
+        world = cast("World", lease.environment.resources["world"])
+        Client(world).web("PUT", "/files/new.txt", "new")
+    name = container_name(world.info.machine_id)
+    with connect(doing="look at a world") as client:
+        assert client.containers.get(name).status == "paused"
+    with fleet.acquire({"world": spec}) as lease:
+        again = cast("World", lease.environment.resources["world"])
+        assert again.info.machine_id == world.info.machine_id
+        assert lease.environment.resets["world"].path == "standby"
+        assert Client(again).web("GET", "/files/new.txt")[0] == 404
+        assert Client(again).count(Folder.INBOX) > 500
+    # What reached it between its reset and its freezing is noticed.
+    with connect(doing="change a world") as client:
+        container = client.containers.get(name)
+        container.unpause()
+        assert container.exec_run(["sh", "-c", "echo x > /state/files/new.txt"]).exit_code == 0
+        container.pause()
+    with fleet.acquire({"world": spec}) as lease:
+        assert lease.environment.resets["world"].path == "rewind"
+        again = cast("World", lease.environment.resources["world"])
+        assert Client(again).web("GET", "/files/new.txt")[0] == 404
+
+
 def test_a_stopped_world_starts_as_it_was_filled(world: World) -> None:
     before = world.control.digest()
     Client(world).web("PUT", "/files/new.txt", "new")
