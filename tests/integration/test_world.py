@@ -14,6 +14,11 @@ from urllib.parse import urlencode
 
 import pytest
 
+import mesocosm as authors
+from evaluators.decorators import evaluator
+from evaluators.graph.outcome import Call
+from evaluators.runners import session_runner
+from evaluators.schema import describe
 from foundation.clock import wait_until
 from foundation.errors import (
     EngineError,
@@ -24,6 +29,7 @@ from foundation.errors import (
 )
 from images.engine import connect
 from provisioning.container_names import container_name
+from provisioning.fleet.reaching import find_services
 from provisioning.protocols import READY
 from provisioning.resource import PHONE, WORLD, ResourceSpec
 from provisioning.world.authority import open_authority
@@ -40,6 +46,7 @@ from tests.standins.worlds import world_fleet
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evaluators.session.view import CrossView
     from provisioning.fleet.local import LocalFleet
     from provisioning.lease import Lease
     from provisioning.phone.reference.machine import ReferencePhone
@@ -232,6 +239,45 @@ def test_a_phone_reaches_its_world_by_name_and_nothing_else(fleet: LocalFleet) -
         assert shows(phone, f"http://{SHOP}/", shop)
         assert shows(phone, f"http://{WIKI}/Norway", "Kingdom of Norway")
         assert phone.shell("nc -w 2 127.0.0.1 8090 < /dev/null").exit_code != 0
+
+
+@evaluator(on="session")
+def has_received(session: CrossView, seed: int, subject: str) -> bool:
+    """Return whether the person of the world has a mail with a subject in the inbox.
+
+    Args:
+        session: the session.
+        seed: seed of the world.
+        subject: part of the subject.
+    """
+    person = authors.persona(seed).person
+    with imaplib.IMAP4(*session.endpoint("world", 143), timeout=10) as server:
+        server.login(person.email, person.password)
+        server.select("INBOX", readonly=True)
+        return server.search(None, f'SUBJECT "{subject}"')[1] != [b""]
+
+
+def test_an_evaluator_asks_the_mail_server(lease: Lease, world: World) -> None:
+    """Judge with the evaluator of docs/world.md, as in a trial."""
+    order = world.persona.orders.last()
+    tools = {"has_received": describe(has_received)}
+    services = find_services(lease.environment.resources)
+    runner = session_runner(NoAnswer(), tools, {}, services=services)
+
+    def outcome(subject: str) -> bool | None:
+        call = Call("n", "has_received", {"seed": 7, "subject": subject})
+        return runner.evaluate([call], timeout_s=30)[0].met
+
+    assert outcome(f"Your order {order.number}") is True
+    assert outcome("Prize money") is False
+    Client(world).send(world.persona.person.email, "Prize money")
+    assert wait_until(lambda: outcome("Prize money"), timeout_s=20, every_s=0.2)
+
+
+class NoAnswer:
+    """A session without an answer."""
+
+    answer: str | None = None
 
 
 def test_nobody_else_signs_in(world: World) -> None:
