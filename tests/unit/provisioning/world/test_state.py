@@ -40,7 +40,7 @@ def somebody_with_accents() -> Persona:
 def read(persona: Persona, mail: Mail) -> EmailMessage:
     files = {file.path: file for file in persona.files}
     data = message_of(mail, files).as_bytes()
-    message: EmailMessage = message_from_bytes(data, policy=policy.default)  # type: ignore[assignment]
+    message: EmailMessage = message_from_bytes(data, policy=policy.default)
     return message
 
 
@@ -114,7 +114,7 @@ def test_attachments_are_the_files(someone: Persona) -> None:
     file = someone.files.at(mail.attachments[0])
     assert part.get_filename() == file.path.rpartition("/")[2]
     assert part.get_content_type() == file.media_type
-    assert part.get_content().strip() == file.text.strip()  # type: ignore[attr-defined]
+    assert part.get_content().strip() == file.text.strip()
 
 
 @pytest.mark.slow
