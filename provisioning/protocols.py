@@ -191,13 +191,13 @@ StateSummary = Mapping[StateKind, Mapping[str, str]]
 
 @runtime_checkable
 class StateReporting(Protocol):
-    """A machine whose state can be compared between two points in time."""
+    """A resource whose state can be compared between two points in time."""
 
     def summarize(self) -> StateSummary:
-        """Return fingerprints of what programs have left in the machine, without content.
+        """Return fingerprints of what programs have left in it, without content.
 
         Raises:
-            LinkError: the machine does not answer.
+            LinkError: it does not answer.
         """
         ...
 

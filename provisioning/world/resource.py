@@ -19,7 +19,9 @@ from provisioning.world.control import WorldControl
 from provisioning.world.persona.persona import persona
 from provisioning.world.persona.words.sites import HOSTS
 from provisioning.world.snapshots import WorldSnapshots, fill_verified
+from provisioning.world.state.archive import digest_archive
 from provisioning.world.state.filling import fill_state
+from provisioning.world.state.summary import summarize_state
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from foundation.clock import Clock
     from foundation.settings import Settings
     from provisioning.machine_folder import MachineFolder
-    from provisioning.protocols import Endpoints, MachineInfo
+    from provisioning.protocols import Endpoints, MachineInfo, StateSummary
     from provisioning.world.persona.persona import Persona
     from provisioning.world.record import WorldRecord
 
@@ -156,7 +158,8 @@ class World:
         if (self._folder.path / _SNAPSHOTS).is_dir():
             self.snapshots.rewind(READY)
         else:
-            fill_verified(machine_id, self.control, fill_state(self.persona))
+            archive = fill_state(self.persona)
+            fill_verified(machine_id, self.control, archive, digest_archive(archive))
 
     def pause(self) -> None:
         """Reset it and freeze it, so that the next lease need only compare it.
@@ -195,6 +198,15 @@ class World:
             health = self.control.health(_HEALTH_TIMEOUT_S)
             return health.is_filled and not health.ended
         return False
+
+    def summarize(self) -> StateSummary:
+        """Return fingerprints of its mails, events, contacts, files and orders, for side effects.
+
+        Raises:
+            MachineError: the world is not running, or its state cannot be read.
+            LinkError: it does not answer.
+        """
+        return summarize_state(self.control.digest())
 
     def memory_bytes(self) -> int:
         """Return the memory that it uses, with its state, in bytes.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from foundation.errors import ResetMismatchError, SnapshotError, SnapshotMissingError
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from foundation.clock import Clock
     from provisioning.world.control import Filled, WorldControl
 
-_SUFFIX = ".tar"
+_ARCHIVE, _ROWS = ".tar", ".json"
 _MAX_NAMED = 20
 
 
@@ -45,8 +46,10 @@ class WorldSnapshots:
             LinkError: the world does not answer.
         """
         archive = self._control.read()
+        rows = json.dumps(digest_archive(archive))
         try:
             self._folder.mkdir(exist_ok=True)
+            write_atomic(self._path(name, _ROWS), rows)
             write_atomic(self._path(name), archive, mode=0o600)
         except OSError as exc:
             raise SnapshotError(f"{self._name} could not be saved.", str(exc)) from exc
@@ -61,8 +64,7 @@ class WorldSnapshots:
             LinkError: the world does not answer.
         """
         start_s = self._clock.monotonic_s()
-        archive = self._read(name)
-        filled = fill_verified(self._name, self._control, archive)
+        filled = fill_verified(self._name, self._control, self._read(name), self._rows(name))
         phases_s = {"stop": filled.stop_s, "fill": filled.fill_s, "start": filled.start_s}
         return ResetReport("rewind", self._clock.monotonic_s() - start_s, (), phases_s)
 
@@ -74,11 +76,11 @@ class WorldSnapshots:
             MachineError: the state cannot be read.
             LinkError: the world does not answer.
         """
-        return state_differences(digest_archive(self._read(name)), self._control.digest())
+        return state_differences(self._rows(name), self._control.digest())
 
     def list_snapshots(self) -> Sequence[str]:
         """Return the names of the snapshots, sorted."""
-        return sorted(path.stem for path in self._folder.glob(f"*{_SUFFIX}"))
+        return sorted(path.stem for path in self._folder.glob(f"*{_ARCHIVE}"))
 
     def delete_snapshot(self, name: str) -> None:
         """Delete a snapshot.
@@ -90,19 +92,32 @@ class WorldSnapshots:
             self._path(name).unlink()
         except FileNotFoundError as exc:
             raise SnapshotMissingError(f"{self._name} has no snapshot {name!r}.") from exc
+        self._path(name, _ROWS).unlink(missing_ok=True)
 
-    def _read(self, name: str) -> bytes:
+    def _read(self, name: str, suffix: str = _ARCHIVE) -> bytes:
         try:
-            return self._path(name).read_bytes()
+            return self._path(name, suffix).read_bytes()
         except FileNotFoundError as exc:
             raise SnapshotMissingError(f"{self._name} has no snapshot {name!r}.") from exc
 
-    def _path(self, name: str) -> Path:
-        return self._folder / f"{name}{_SUFFIX}"
+    def _rows(self, name: str) -> Mapping[str, str]:
+        """Return the digest of a snapshot, which was taken when it was saved."""
+        return dict(json.loads(self._read(name, _ROWS)))
+
+    def _path(self, name: str, suffix: str = _ARCHIVE) -> Path:
+        return self._folder / f"{name}{suffix}"
 
 
-def fill_verified(name: str, control: WorldControl, archive: bytes) -> Filled:
+def fill_verified(
+    name: str, control: WorldControl, archive: bytes, rows: Mapping[str, str]
+) -> Filled:
     """Fill a world with a state, and compare what it then has with that state.
+
+    Args:
+        name: name of the world, for errors.
+        control: the world.
+        archive: the state.
+        rows: its digest.
 
     Raises:
         ResetMismatchError: the world has another state; it must not be used.
@@ -110,7 +125,7 @@ def fill_verified(name: str, control: WorldControl, archive: bytes) -> Filled:
         LinkError: it does not answer.
     """
     filled = control.fill(archive)
-    if lines := state_differences(digest_archive(archive), filled.state):
+    if lines := state_differences(rows, filled.state):
         raise ResetMismatchError(
             f"{name} differs from the state that it was filled with.",
             details="\n".join(lines[:_MAX_NAMED]),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from images.world.program import state as program
+from provisioning.protocols import StateKind
 from provisioning.world.persona.model.calendar import Calendar, Repeats
 from provisioning.world.persona.model.mail import Folder
 from provisioning.world.persona.persona import Persona, persona
@@ -19,6 +20,7 @@ from provisioning.world.state.archive import CACHES, StateFile, digest_archive, 
 from provisioning.world.state.collections import calendar_of, card_of, collection_files
 from provisioning.world.state.filling import fill_state
 from provisioning.world.state.mailbox import mailbox_files, message_of
+from provisioning.world.state.summary import summarize_state
 
 if TYPE_CHECKING:
     from email.message import EmailMessage
@@ -185,3 +187,30 @@ def test_the_address_book_has_all_contacts(someone: Persona) -> None:
 
 def test_there_are_people_of_every_country() -> None:
     assert {persona(seed).person.locale for seed in range(30)} == {each.code for each in LOCALES}
+
+
+def test_side_effects_are_files_and_mails_by_folder() -> None:
+    before = {
+        "mail": "40700",
+        "mail/cur": "40700",
+        "mail/cur/1.a.host,S=3:2,S": "100600 1 aa",
+        "mail/new/2.b.host": "100600 2 bb",
+        "mail/.Sent/cur/3.c.host:2,": "100600 3 cc",
+        "mail/dovecot-uidlist": "100600 4 dd",
+        "mail/.Sent/tmp/x": "100600 4 dd",
+        "files/a.txt": "100600 5 ee",
+    }
+    summary = dict(summarize_state(before)[StateKind.FILE])
+    assert summary == {
+        "mail/INBOX/1.a.host,S=3": "aa S",
+        "mail/INBOX/2.b.host": "bb ",
+        "mail/Sent/3.c.host": "cc ",
+        "files/a.txt": "100600 5 ee",
+    }
+    # The server has seen a new mail, and numbered it: nothing that a person did.
+    after = {**before, "mail/cur/2.b.host:2,": "100600 2 bb", "mail/dovecot-uidlist": "100600 9 ff"}
+    del after["mail/new/2.b.host"]
+    assert summarize_state(after) == {StateKind.FILE: summary}
+    # A mail was read.
+    after["mail/cur/2.b.host:2,S"] = after.pop("mail/cur/2.b.host:2,")
+    assert summarize_state(after) == {StateKind.FILE: {**summary, "mail/INBOX/2.b.host": "bb S"}}
