@@ -34,6 +34,7 @@ MODULES = {
     "ObservationSpec": "controller.specification.observation",
     "TrialLog": "controller.store.event_log",
     "SYSTEM_CLOCK": "foundation.clock",
+    "persona": "provisioning.world.persona.persona",
     "ScreenPath": "evaluators.coordinates",
     "ScreenX": "evaluators.coordinates",
     "ScreenY": "evaluators.coordinates",

@@ -63,6 +63,7 @@ IMAGES = (
         is_on_request=True,
         has_variants=True,
     ),
+    ImageEntry("world", "images.world.recipe:world_recipe", is_on_request=True),
     ImageEntry("android", "images.android.recipe:AndroidRecipe", is_on_request=True),
     # `mesocosm up` continues without it if it is unavailable.
     ImageEntry("novnc", "images.novnc.recipe:novnc_recipe", is_on_request=True),

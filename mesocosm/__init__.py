@@ -89,6 +89,7 @@ if TYPE_CHECKING:
     from provisioning.protocols import Element as Element
     from provisioning.protocols import Machine as Machine
     from provisioning.resource import ResourceSpec as ResourceSpec
+    from provisioning.world.persona.persona import persona as persona
 
 
 def __getattr__(name: str) -> object:

@@ -191,13 +191,13 @@ StateSummary = Mapping[StateKind, Mapping[str, str]]
 
 @runtime_checkable
 class StateReporting(Protocol):
-    """A machine whose state can be compared between two points in time."""
+    """A resource whose state can be compared between two points in time."""
 
     def summarize(self) -> StateSummary:
-        """Return fingerprints of what programs have left in the machine, without content.
+        """Return fingerprints of what programs have left in it, without content.
 
         Raises:
-            LinkError: the machine does not answer.
+            LinkError: it does not answer.
         """
         ...
 
@@ -651,6 +651,15 @@ class Reachable(Protocol):
     @property
     def endpoints(self) -> Endpoints:
         """Return the host and port, on the appliance's host, behind each port that guests see."""
+        ...
+
+
+class NamedService(Reachable, Protocol):
+    """A resource that is reached by further names than that of its role."""
+
+    @property
+    def host_names(self) -> Sequence[str]:
+        """Return these names, in lower case."""
         ...
 
 

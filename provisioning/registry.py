@@ -19,7 +19,7 @@ from foundation.environment import variable
 from foundation.errors import SettingsError, UnknownNameError
 from foundation.extensions import entries_of
 from foundation.settings import Settings, get_settings
-from provisioning.resource import DESKTOP, PHONE
+from provisioning.resource import DESKTOP, PHONE, WORLD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,12 +38,14 @@ class ResourceKind:
         runs_probe: whether the probe runs inside, and evaluators in it; otherwise evaluators run on
             the host and send commands.
         has_sudo: whether a task may let the agent become root.
+        is_on_request: whether `mesocosm up` makes none, and does not build its image.
     """
 
     name: str
     setting: str = ""
     runs_probe: bool = False
     has_sudo: bool = False
+    is_on_request: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,7 @@ class BackendEntry:
 KINDS = (
     ResourceKind(DESKTOP, setting="desktop", runs_probe=True, has_sudo=True),
     ResourceKind(PHONE, setting="phone"),
+    ResourceKind(WORLD, is_on_request=True),
 )
 """The kinds of this project, in the order in which `mesocosm up` prepares them."""
 
@@ -142,6 +145,15 @@ BACKENDS = (
         record="provisioning.phone.reference.record:PhoneRecord",
         recorded="android-emulator",
         images=("android",),
+        host="docker",
+    ),
+    BackendEntry(
+        name="world",
+        kind=WORLD,
+        backend="provisioning.world.backend:WorldBackend",
+        record="provisioning.world.record:WorldRecord",
+        images=("hypervisor", "world"),
+        parameters=("seed",),
         host="docker",
     ),
 )

@@ -15,6 +15,8 @@ DESKTOP = "desktop"
 """The kind of desktops; `provisioning.registry` has all kinds."""
 PHONE = "phone"
 """The kind of phones."""
+WORLD = "world"
+"""The kind of worlds."""
 
 
 @dataclass(frozen=True, slots=True)

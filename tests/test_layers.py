@@ -27,6 +27,8 @@ PACKAGES = sorted({name.partition(".")[0] for name in LAYERS})
 IN_GUESTS = {"mss", "pyautogui", "Xlib", "jeepney", "gi", "jupyter_client", "__future__"}
 # Packages in the renderer, in addition to the standard library.
 IN_RENDERERS = {"PIL", "pypdfium2", "uno"}
+# Packages in a world's container, in addition to the standard library.
+IN_WORLDS = {"jinja2", "starlette", "uvicorn"}
 # Packages in the phone's container, in addition to the standard library.
 IN_PHONES = {"PIL"}
 
@@ -184,6 +186,19 @@ def test_the_renderer_imports_nothing_of_the_host_side() -> None:
     assert wrong == []
     for path in files:
         ast.parse(path.read_text(), filename=str(path), feature_version=(3, 10))
+
+
+def test_the_world_imports_nothing_of_the_host_side() -> None:
+    files = guest_files("images/world/program")
+    assert files
+    wrong = [
+        f"{path.relative_to(REPOSITORY)}:{line}: {module}"
+        for path in files
+        for line, module in imports(path)
+        if not module.startswith("images.world.program.")
+        and module.partition(".")[0] not in sys.stdlib_module_names | IN_WORLDS
+    ]
+    assert wrong == []
 
 
 def test_the_phone_imports_nothing_of_the_host_side() -> None:

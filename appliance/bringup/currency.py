@@ -64,18 +64,32 @@ def read_currency(settings: Settings, *, clock: Clock = SYSTEM_CLOCK) -> list[Im
 
 def needed_names(settings: Settings) -> tuple[str, ...]:
     """Return the images that an appliance with these settings needs: services', and machines'."""
-    return tuple(dict.fromkeys((*NAMES, *_machine_names(settings))))
+    return tuple(dict.fromkeys((*NAMES, *_machine_names(settings, are_on_request=False))))
 
 
 def recorded_names(settings: Settings) -> list[str]:
     """Return the images that containers may ask about: needed ones, machines' images, others."""
-    return list(dict.fromkeys((*needed_names(settings), "novnc", RENDERER)))
+    return list(
+        dict.fromkeys(
+            (
+                *needed_names(settings),
+                "novnc",
+                RENDERER,
+                *_machine_names(settings, are_on_request=True),
+            )
+        )
+    )
 
 
-def _machine_names(settings: Settings) -> list[str]:
-    """Return the images of the backends that settings choose."""
+def _machine_names(settings: Settings, *, are_on_request: bool) -> list[str]:
+    """Return the images of the backends that settings choose, of kinds on request or of the others."""
     table = registry()
-    return [name for kind in table.kinds for name in table.chosen(kind, settings).images]
+    return [
+        name
+        for kind in table.kinds.values()
+        if kind.is_on_request == are_on_request
+        for name in table.chosen(kind.name, settings).images
+    ]
 
 
 def kept_currency(settings: Settings) -> dict[str, Currency]:

@@ -33,7 +33,7 @@ def prepare_machines(settings: Settings, say: Callable[[str], None]) -> str:
 
     fleet = LocalFleet(settings, say=say)
     removed = fleet.sweep()
-    fleet.prepare([ResourceSpec(kind.name) for kind in KINDS])
+    fleet.prepare([ResourceSpec(kind.name) for kind in KINDS if not kind.is_on_request])
     if forks_first(settings):
         fleet.fill(ResourceSpec(DESKTOP)).join()
     summary = describe(count_machines(settings))

@@ -54,6 +54,7 @@ def register(app: typer.Typer) -> None:
     group.command("screen")(screen)
     group.command("schedule")(schedule)
     group.command("step")(step)
+    group.command("world")(world)
     app.add_typer(group, name="bench")
 
 
@@ -280,6 +281,23 @@ def step(count: CountOption = 50, page: PageOption = None, json: JsonOption = Fa
 
     backend = QemuBackend(get_settings())
     _measure("step", count, page, lambda tick: bench_step(backend, count, tick), json=json)
+
+
+def world(
+    count: CountOption = 20,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the persona.")] = 0,
+    page: PageOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Measure a world: made for a seed, reset and verified, searched; with its memory."""
+    from appliance.bench.world import bench_world
+    from foundation.settings import get_settings
+    from provisioning.resource import WORLD, ResourceSpec
+    from provisioning.world.backend import WorldBackend
+
+    backend = WorldBackend(get_settings(), ResourceSpec(WORLD, parameters={"seed": seed}))
+    name = f"world -n {count} --seed {seed}"
+    _measure(name, count, page, lambda tick: bench_world(backend, count, tick), json=json)
 
 
 def graph(count: CountOption = 200, page: PageOption = None, json: JsonOption = False) -> None:

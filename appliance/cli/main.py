@@ -33,6 +33,7 @@ _COMMANDS = (
     "agent",
     "suite",
     "evaluators",
+    "world",
     "run",
     "resume",
     "queue",

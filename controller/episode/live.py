@@ -144,7 +144,7 @@ class LiveTrial:
         self._member = ""
         self._marks: Mapping[str, Sequence[Mark]] = {}
         self._results: list[ActionResult] = []
-        self.watch = StateWatch(self.machines, clock)
+        self.watch = StateWatch(environment.resources, clock)
         self.screens = ScreenWatch(self.machines, clock)
         self.graph = GraphEvaluator(task.graph, self.runners)
         self.budget = Budget(task.limits, clock)

@@ -1,4 +1,4 @@
-"""Determine the side effects of a trial: changes on its machines that its task does not allow."""
+"""Determine the side effects of a trial: changes of its resources that its task does not allow."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evaluators.model.node import Check
     from evaluators.model.task import MayChange, Task
     from foundation.clock import Clock
-    from provisioning.protocols import Machine, StateSummary
+    from provisioning.protocols import StateSummary
 
 _LOG = logging.getLogger(__name__)
 
@@ -45,23 +45,23 @@ desktop trial would have side effects.
 
 
 class StateWatch:
-    """Compares the machines of one trial before and after the agent.
+    """Compares the resources of one trial before and after the agent.
 
     Args:
-        machines: machines by role; those that cannot report their state are ignored.
+        resources: machines and others by role; those that cannot report their state are ignored.
         clock: measures the duration of the comparison.
 
     Attributes:
         seconds: duration so far.
     """
 
-    def __init__(self, machines: Mapping[str, Machine], clock: Clock) -> None:
+    def __init__(self, resources: Mapping[str, object], clock: Clock) -> None:
         self._clock = clock
         self.seconds = 0.0
-        self._machines = {
-            role: machine
-            for role, machine in machines.items()
-            if isinstance(machine, StateReporting)
+        self._resources = {
+            role: resource
+            for role, resource in resources.items()
+            if isinstance(resource, StateReporting)
         }
         self._before: dict[str, StateSummary] = {}
 
@@ -69,12 +69,12 @@ class StateWatch:
         """Record the initial state, before the agent acts.
 
         Raises:
-            LinkError: a machine does not answer.
+            LinkError: a resource does not answer.
         """
         self._before = self._summarize()
 
     def changes(self) -> tuple[Change, ...] | None:
-        """Return the changes since `begin`; None if a machine cannot be queried."""
+        """Return the changes since `begin`; None if a resource cannot be queried."""
         if not self._before:
             return None
         try:
@@ -86,7 +86,7 @@ class StateWatch:
 
     def _summarize(self) -> dict[str, StateSummary]:
         start_s = self._clock.monotonic_s()
-        summaries = {role: machine.summarize() for role, machine in self._machines.items()}
+        summaries = {role: each.summarize() for role, each in self._resources.items()}
         self.seconds += self._clock.monotonic_s() - start_s
         return summaries
 

@@ -22,7 +22,7 @@ from foundation.settings import Settings
 from images.builder import find
 from images.manifest import MANIFEST, Manifest
 from images.recipe import docker_tag
-from provisioning.phone.reference.fence import fence_container
+from provisioning.container_fence import fence_container
 from tests.unit.images.stub import StubRecipe
 
 if TYPE_CHECKING:

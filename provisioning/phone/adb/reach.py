@@ -42,7 +42,7 @@ class PhoneReach:
         """Let the phone's programs reach exactly these services; see `Reach`.
 
         Raises:
-            UnsupportedError: two services have the same port, or the phone cannot look up names.
+            UnsupportedError: two services have the same port for different addresses, or the phone cannot look up names.
         """
         check_services(services)
         _check_ports(services)
@@ -74,9 +74,9 @@ class PhoneReach:
 
     def _apply(self) -> None:
         self._ask("killforward-all")
-        for endpoints in self._services.values():
-            for port, (host, host_port) in endpoints.items():
-                self._ask(f"forward:tcp:{port};tcp:{host}:{host_port}")
+        places = {port: place for each in self._services.values() for port, place in each.items()}
+        for port, (host, host_port) in places.items():
+            self._ask(f"forward:tcp:{port};tcp:{host}:{host_port}")
         self._put_names(tuple(self._services))
 
     def _ask(self, request: str) -> None:
@@ -90,13 +90,13 @@ class PhoneReach:
 
 
 def _check_ports(services: Mapping[str, Endpoints]) -> None:
-    taken: dict[int, str] = {}
+    taken: dict[int, tuple[str, tuple[str, int]]] = {}
     for name, endpoints in services.items():
-        for port in endpoints:
-            if port in taken:
+        for port, place in endpoints.items():
+            other, taken_place = taken.setdefault(port, (name, place))
+            if taken_place != place:
                 raise UnsupportedError(
-                    f"A phone cannot reach both {taken[port]} and {name} at port {port}.",
+                    f"A phone cannot reach both {other} and {name} at port {port}.",
                     details="All services share the phone's one loopback address.",
                     resolution="Give one of them another port.",
                 )
-            taken[port] = name

@@ -13,9 +13,9 @@ from foundation.errors import EngineError, MachineError, MachineStartError, Requ
 from foundation.files import FileLock, digest_bytes
 from foundation.logging import suppress_logged
 from images.engine import connect
+from provisioning.container_fence import fence_container
 from provisioning.container_names import LABEL, LABEL_STATE, container_name
 from provisioning.phone.profile import REFERENCE
-from provisioning.phone.reference.fence import fence_container
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -15,7 +15,8 @@ from provisioning.resource import DESKTOP, PHONE
 
 
 def test_defaults_of_the_settings_are_in_the_table() -> None:
-    assert [registry().chosen(kind.name, Settings()).name for kind in KINDS] == ["vm", "reference"]
+    names = [registry().chosen(kind.name, Settings()).name for kind in KINDS]
+    assert names == ["vm", "reference", "world"]
 
 
 def test_names_identify_a_backend() -> None:

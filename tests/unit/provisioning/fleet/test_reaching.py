@@ -46,6 +46,25 @@ def test_each_machine_reaches_every_service_of_its_lease() -> None:
     assert desktop.reach.services == phone.reach.services == {"mail": MAIL, "web-shop": SHOP}
 
 
+class NamedService(Service):
+    """A service that answers to further names."""
+
+    host_names = ("shop.example", "mail.example")
+
+
+def test_a_service_is_reached_by_all_its_names() -> None:
+    desktop = FakeDesktop(clock=FakeClock())
+    connect_machines({"pc": desktop, "world": NamedService(SHOP), "other": Service(MAIL)})
+    names = dict.fromkeys(("world", "shop.example", "mail.example"), SHOP)
+    assert desktop.reach.services == {**names, "other": MAIL}
+
+
+def test_two_services_with_the_same_name_are_refused() -> None:
+    roles = {"one": NamedService(SHOP), "two": NamedService(MAIL)}
+    with pytest.raises(SpecError, match=r"the name shop\.example"):
+        connect_machines({"pc": FakeDesktop(clock=FakeClock()), **roles})
+
+
 def test_machines_without_services_are_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FakeReach, "serve", lambda *_: pytest.fail("asked"))
     connect_machines({"pc": FakeDesktop(clock=FakeClock()), "disk": Disk()})

@@ -112,9 +112,16 @@ def test_phone_that_was_given_away_reaches_nothing_after_its_next_rewind(
 
 
 def test_services_with_the_same_port_are_refused(subject: Subject) -> None:
-    place = ("127.0.0.1", 9)
+    mail, shop = ("127.0.0.1", 9), ("127.0.0.1", 10)
     with pytest.raises(UnsupportedError, match="both mail and shop at port 80"):
-        subject.reach.serve({"mail": {80: place}, "shop": {80: place}})
+        subject.reach.serve({"mail": {80: mail}, "shop": {80: shop}})
+
+
+def test_a_service_has_several_names(subject: Subject, shop: tuple[str, int]) -> None:
+    port = free_port()
+    subject.reach.serve({name: {port: shop} for name in ("world", "shop.example")})
+    for name in ("world", "shop.example"):
+        assert subject.browse(f"http://{name}:{port}/a", f"welcome to {name}:{port}/a")
 
 
 def test_name_that_is_no_host_name_is_refused(subject: Subject) -> None:

@@ -1,8 +1,8 @@
-"""Blocks a phone's outgoing connections, to this host (on any of its addresses) and elsewhere.
+"""Blocks a container's outgoing connections, to this host (on any of its addresses) and elsewhere.
 
 Docker does not publish ports of an internal network, and the gateway of any network is the host itself.
-So the phone's network namespace drops everything it sends, except replies from its two ports. A
-short-lived container that shares the namespace sets the rules; the phone has no permission to change
+So the container's network namespace drops everything it sends, except replies from its ports. A
+short-lived container that shares the namespace sets the rules; the first has no permission to change
 them.
 """
 
@@ -68,7 +68,7 @@ def fence_container(
         )
     except ContainerError as exc:
         raise MachineStartError(
-            "The phone's outgoing connections could not be blocked, so it is not used.",
+            "The container's outgoing connections could not be blocked, so it is not used.",
             details=str(exc)[-500:],
             resolution="Check that this host's kernel supports iptables in containers: run "
             "`iptables -L` as root.",

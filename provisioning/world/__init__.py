@@ -1,0 +1,1 @@
+"""Worlds: the network services of one trial, filled with the life of one person."""

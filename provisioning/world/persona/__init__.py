@@ -1,0 +1,1 @@
+"""Personas: the linked life of one person, from a seed."""

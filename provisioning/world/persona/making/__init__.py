@@ -1,0 +1,1 @@
+"""Making of a persona: one module for each part of a life."""

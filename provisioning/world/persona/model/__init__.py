@@ -1,0 +1,1 @@
+"""Records of a persona: what they contain."""
