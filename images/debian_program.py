@@ -24,6 +24,7 @@ from images.debian_packages import (
     show_relations,
     unpack,
 )
+from images.distribution import DISTRIBUTIONS, FALLBACK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -91,7 +92,7 @@ def make_debian_program(
     workdir: Path,
     report: Report,
     *,
-    distribution: Distribution,
+    distribution: Distribution = DISTRIBUTIONS[FALLBACK],
 ) -> tuple[Path, str]:
     """Build a package of a program of Debian's that installs on an Ubuntu desktop.
 

@@ -26,9 +26,13 @@ if TYPE_CHECKING:
 def _names() -> list[str]:
     from foundation.settings import get_settings
     from images.catalog import NAMES, ON_REQUEST
-    from images.custom.registered import registered_names
+    from images.custom.registered import registered_names, shipped_folders
 
-    return [*NAMES, *ON_REQUEST, *registered_names(get_settings())]
+    return [
+        *NAMES,
+        *ON_REQUEST,
+        *dict.fromkeys((*shipped_folders(), *registered_names(get_settings()))),
+    ]
 
 
 _KINDS = ("desktop", "phone")

@@ -21,12 +21,13 @@ def find_folder(name: str, settings: Settings) -> Path | None:
         settings: locate registered images.
     """
     from images.custom.declaration import FILE
-    from images.custom.registered import find_registered
+    from images.custom.registered import find_registered, shipped_folders
 
     path = Path(name)
     if path.name == FILE or (path / FILE).is_file() or "/" in name:
         return path
-    return find_registered(name.removeprefix("desktop:"), settings)
+    own = name.removeprefix("desktop:")
+    return shipped_folders().get(own) or find_registered(own, settings)
 
 
 def build_folder(folder: Path, settings: Settings, *, force: bool) -> list[dict[str, Any]]:

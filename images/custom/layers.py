@@ -24,6 +24,7 @@ from foundation.errors import ImageBuildError, RequirementError
 from foundation.files import digest_json, write_atomic
 from foundation.process import kill_group, run, start
 from images.custom.provision import INPUTS
+from images.debian_program import get_program, make_debian_program
 from images.engine import connect, find_image, import_rootfs, read_packages
 from images.host import read_authorities, read_pip_conf, read_proxies
 
@@ -46,6 +47,8 @@ has the labels of its layer, too, and one that a user started must not be remove
 TREES = "tree"
 """Name under which the trees of shipped desktops are labelled: images share them."""
 _KEY_DIGITS = 16
+_STATUS = "/var/lib/dpkg/status"
+_DEBIAN = "debian"
 _TREE_FORMAT = 2
 """Changes when the layers of equal disks differ."""
 _STEP_S = 3600
@@ -147,7 +150,13 @@ class LayerStore:
         self._stage(layer, inputs, archive)
         with connect(_STEP_S, doing=f"build {layer.label!r}") as client:
             if layer.needs_packages and not (archive.tools.is_dir() and archive.is_fresh):
-                archive.prepare(self._read(client, parent, "/var/lib/dpkg/status"))
+                archive.prepare(self._read(client, parent, _STATUS))
+            if layer.programs and archive.distribution.vendor != _DEBIAN:
+                status = self._read(client, parent, _STATUS).decode()
+                for name in layer.programs:
+                    make_debian_program(
+                        get_program(name), status, archive.settings, inputs, self.report
+                    )
             container = self._create(client, layer, parent, inputs, archive)
             try:
                 tail = self._run(container)

@@ -36,6 +36,7 @@ class Layer:
         inputs: files and folders on this host by name; the script finds them in `INPUTS`.
         needs_packages: whether the script needs the distribution's archive.
         needs_pip: whether it needs pip.
+        programs: names of `images.debian_program.PROGRAMS`; on Ubuntu the script finds their packages in `INPUTS`.
     """
 
     label: str
@@ -43,6 +44,7 @@ class Layer:
     inputs: Mapping[str, Path] = field(default_factory=dict)
     needs_packages: bool = False
     needs_pip: bool = False
+    programs: tuple[str, ...] = ()
 
     def key(self, parent: str) -> str:
         """Return the digest of everything that determines the tree after it.
@@ -74,6 +76,11 @@ def _of_step(folder: Path, step: Step) -> Layer:
     match step.action:
         case "packages":
             return Layer(step.label, _install(step.packages), needs_packages=True)
+        case "programs":
+            script = _install_programs(step.programs)
+            return Layer(
+                step.label, script, inputs, needs_packages=True, programs=tuple(step.programs)
+            )
         case "debs":
             files = [f"{INPUTS}/{entry.file}" for entry in step.debs]
             return Layer(step.label, _install(files), inputs, needs_packages=True)
@@ -101,13 +108,25 @@ def _of_step(folder: Path, step: Step) -> Layer:
 
 def _install(wanted: Iterable[str]) -> str:
     """Install packages; services are not started, as nothing runs."""
-    names = shlex.join(wanted)
+    return _install_words(shlex.join(wanted))
+
+
+def _install_words(words: str) -> str:
     return (
         f"printf '#!/bin/sh\\nexit 101\\n' > {_POLICY}\nchmod 755 {_POLICY}\n"
         f"trap 'rm -f {_POLICY}' EXIT\n"
         "export DEBIAN_FRONTEND=noninteractive\n"
-        f"$MESOCOSM_APT -q -y install -- {names}\n"
+        f"$MESOCOSM_APT -q -y install -- {words}\n"
     )
+
+
+def _install_programs(names: Iterable[str]) -> str:
+    """Install programs from the packages that were made for this distribution, or from its archive."""
+    lines = [
+        f'if [ -f {INPUTS}/{name}.deb ]; then set -- "$@" {INPUTS}/{name}.deb; else set -- "$@" {name}; fi'
+        for name in names
+    ]
+    return "set --\n" + "\n".join(lines) + "\n" + _install_words('"$@"')
 
 
 def _place(staged: str, target: str, owner: Owner, mode: str = "") -> str:

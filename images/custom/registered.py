@@ -91,6 +91,12 @@ def find_registered(name: str, settings: Settings) -> Path | None:
     return folder if (folder / FILE).is_file() else None
 
 
+def shipped_folders() -> dict[str, Path]:
+    """Return the folders of images that come with this project and are built on request, by name."""
+    found = (Path(__file__).parent / "shipped").glob(f"*/{FILE}")
+    return {path.parent.name: path.parent for path in sorted(found)}
+
+
 def registered_names(settings: Settings) -> list[str]:
     """Return the names of all custom images, sorted."""
     found = settings.custom_images_dir.glob(f"*/{_CURRENT}/{FILE}")

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, ConfigDict, Field, JsonValue, model_validat
 from pydantic_core import PydanticCustomError
 
 from foundation.strict import Strict, is_empty
+from images.debian_program import PROGRAMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -184,6 +185,18 @@ SchemaName = Annotated[str, Field(pattern=r"^[A-Za-z][\w.-]*(:/[\w./-]*/)?$")]
 KeyName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
 
 
+def _require_program(name: str) -> str:
+    """Refuse a program that cannot be taken from Debian."""
+    if name not in PROGRAMS:
+        message = "{name} is none of the programs that are taken from Debian: {known}."
+        context = {"name": repr(name), "known": ", ".join(PROGRAMS)}
+        raise PydanticCustomError("program", message, context)
+    return name
+
+
+ProgramName = Annotated[str, AfterValidator(_require_program)]
+
+
 def _one_action(schema: dict[str, Any]) -> None:
     """Say in the JSON Schema that a step does exactly one thing."""
     schema["oneOf"] = [{"required": [name]} for name in ACTIONS]
@@ -195,6 +208,7 @@ class Step(Strict):
     Attributes:
         title: what it is for, in logs; derived from its content if omitted.
         packages: packages of the distribution to install, with their dependencies.
+        programs: programs that Ubuntu has only as snaps, from Debian; see `images.debian_program`.
         debs: local packages to install, with their dependencies from the distribution.
         archives: archives to extract.
         pip: Python packages to install for all programs of the machine.
@@ -210,6 +224,7 @@ class Step(Strict):
 
     title: str = Field(default="", max_length=120)
     packages: tuple[PackageName, ...] = Field(default=(), strict=False)
+    programs: tuple[ProgramName, ...] = Field(default=(), strict=False)
     debs: tuple[LocalFile, ...] = Field(default=(), strict=False)
     archives: tuple[Archive, ...] = Field(default=(), strict=False)
     pip: tuple[PipRequirement, ...] = Field(default=(), strict=False)
@@ -250,7 +265,7 @@ class Step(Strict):
 
     def _summary(self) -> str:
         match self.action:
-            case "packages" | "pip" | "fonts":
+            case "packages" | "programs" | "pip" | "fonts":
                 text = " ".join(getattr(self, self.action))
             case "debs" | "archives":
                 text = " ".join(entry.file for entry in getattr(self, self.action))
@@ -286,7 +301,18 @@ class Step(Strict):
             yield ("data", "profiles", below), source
 
 
-ACTIONS = ("packages", "debs", "archives", "pip", "files", "run", "settings", "fonts", "data")
+ACTIONS = (
+    "packages",
+    "programs",
+    "debs",
+    "archives",
+    "pip",
+    "files",
+    "run",
+    "settings",
+    "fonts",
+    "data",
+)
 _LABEL_CHARS = 60
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
+from foundation.errors import SpecError
 from images.custom.folder import read_folder
 from images.custom.provision import layers_of
 
@@ -59,3 +62,21 @@ def test_locale_comes_first_and_programs_at_the_start_last(tmp_path: Path) -> No
     assert layers[-1].label.startswith("start: mtpaint")
     assert "locale-gen" in layers[0].script
     assert "%%d" in layers[-1].script
+
+
+def test_programs_of_debian_are_installed_from_their_package_or_the_archive(tmp_path: Path) -> None:
+    (tmp_path / "image.yaml").write_text(f"{HEAD}steps:\n  - programs: [chromium]\n")
+    read = read_folder(tmp_path)
+    (layer,) = layers_of(read.path, read.content)
+    assert layer.programs == ("chromium",)
+    assert layer.needs_packages
+    assert 'if [ -f /run/mesocosm-build/chromium.deb ]; then set -- "$@"' in layer.script
+    assert 'install -- "$@"' in layer.script
+
+
+def test_unknown_program_is_named_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "image.yaml").write_text(f"{HEAD}steps:\n  - programs: [chromiun]\n")
+    with pytest.raises(SpecError) as caught:
+        read_folder(tmp_path)
+    assert "image.yaml:5" in str(caught.value)
+    assert "taken from Debian: chromium" in str(caught.value)
