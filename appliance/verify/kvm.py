@@ -167,15 +167,22 @@ class KvmVerification:
         try:
             message, is_met = act(), True
         except MesocosmError as exc:
-            message, is_met = f"{exc.brief} {exc.details}".strip(), False
+            message, is_met = (
+                " ".join(filter(None, (exc.brief, exc.details, exc.resolution))),
+                False,
+            )
         seconds = self._clock.monotonic_s() - start_s
         self._add(Finding(name, what, "pass" if is_met else "fail", seconds, message))
+
+    def skip(self, name: str, what: str, why: str) -> None:
+        """Add checks that cannot be run."""
+        self._add(Finding(name, what, "skip", 0.0, why))
 
     def _check_with(
         self, machine: Machine | None, name: str, what: str, act: Callable[[Machine], str]
     ) -> None:
         if machine is None:
-            self._add(Finding(name, what, "skip", 0.0, "no desktop booted"))
+            self.skip(name, what, "no desktop booted")
         else:
             self.check(name, what, lambda: act(machine))
 

@@ -50,7 +50,11 @@ def check_accelerator(settings: Settings) -> str:
         else find_accelerator(settings, ignore_cache=True)
     )
     if accelerator.state is not KvmState.WORKS:
-        raise MachineError("Desktops cannot run under KVM here.", accelerator.reason)
+        raise MachineError(
+            "Desktops cannot run under KVM here.",
+            accelerator.reason,
+            "Use another host or type of instance, or keep software emulation, which needs no setting.",
+        )
     return accelerator.reason
 
 
@@ -112,7 +116,7 @@ def _system(release: Path = Path("/etc/os-release")) -> str:
 
 def _nested() -> str:
     values = [path.read_text().strip() for path in _NESTED if path.is_file()]
-    return ", ".join(values) or "no module of KVM"
+    return ", ".join(values) or "unknown: KVM's module has no such parameter"
 
 
 def _device() -> str:
