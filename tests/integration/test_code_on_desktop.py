@@ -65,7 +65,8 @@ def test_code_on_a_vm_is_the_agents_and_is_interrupted_and_bounded(vm: DesktopVm
 
     start_s = SYSTEM_CLOCK.monotonic_s()
     late = python(vm, "import time\nprint('begun')\nwhile True: time.sleep(0.1)", 2)
-    assert late == "begun\n[interrupted after 2 s]"
+    assert late.startswith("begun\n")
+    assert late.endswith("[interrupted after 2 s]")
     late = run_shell(vm, "echo begun; sleep 600", 2).text
     assert late == "begun\n[interrupted after 2 s]"
     assert SYSTEM_CLOCK.monotonic_s() - start_s < 2 * 2 + PATIENCE_S
