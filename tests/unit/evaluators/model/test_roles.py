@@ -33,7 +33,7 @@ def test_both_forms_are_read_and_the_shortest_is_written(
     ("written", "message"),
     [
         ("desktpo", "no kind of resource called 'desktpo'. Did you mean desktop?"),
-        ({"kind": "sofa"}, "Known: desktop, phone."),
+        ({"kind": "sofa"}, "Known: desktop, phone, world."),
         ({"kind": "desktop", "imgae": "x"}, "no key 'imgae' here. Did you mean 'image'?"),
         ({"kind": "desktop", "image": "a b"}, "should match pattern"),
         ({"image": "debian-12"}, "Field required"),
