@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from evaluators.model.yaml_source import parse_yaml
 from evaluators.testing.index import kind_counts
 from foundation.errors import SpecError, UnknownNameError
+from foundation.yaml_source import parse_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

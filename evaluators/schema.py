@@ -16,8 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from evaluators import guest_paths
 from evaluators.decorators import MACHINE_PATH, SUITE_FILE, Mark, mark_of
 from evaluators.desktop import urls
-from evaluators.strict import is_own_error
 from foundation.errors import SpecError, UnknownNameError
+from foundation.strict import is_own_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

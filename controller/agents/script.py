@@ -10,8 +10,8 @@ from pydantic import ValidationError
 from controller.actions.space import Action
 from controller.agents.custom.turns import ActionLine
 from controller.protocol import Turn
-from evaluators.model.yaml_source import read_yaml
 from foundation.errors import SpecError
+from foundation.yaml_source import read_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,9 +10,9 @@ from controller.registered.copies import Copies
 from controller.registered.source import digest_files
 from controller.specification.agent import KINDS
 from evaluators.model.codecs import parse
-from evaluators.model.yaml_source import read_yaml
-from evaluators.strict import Name, Strict
 from foundation.errors import SpecError
+from foundation.strict import Name, Strict
+from foundation.yaml_source import read_yaml
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from evaluators.loading.suite_reader import INDEX, SuiteFile, SuiteReader, missing_files
 from evaluators.model.codecs import open_document, validate
 from evaluators.model.suite_files import digest_graph_files, digest_setup_files
-from evaluators.model.yaml_source import join_errors
 from evaluators.suite_code.functions import extend, load_suite_code
 from foundation.errors import SpecError, UnknownNameError
 from foundation.files import digest_file, digest_json
+from foundation.yaml_source import join_errors
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

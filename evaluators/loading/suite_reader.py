@@ -17,12 +17,12 @@ from evaluators.model.spelling import check_subtask, check_task, require_known
 from evaluators.model.subtask import ComposedTask, Subtask
 from evaluators.model.task import Task
 from evaluators.model.text_arguments import examples_of, with_texts
-from evaluators.model.yaml_source import join_errors
 from evaluators.parameters.binding import bind_task, check_placeholders, placeholder_mistakes
 from evaluators.parameters.drawing import draw
 from evaluators.parameters.options import read_options
-from evaluators.strict import Name, Strict
 from foundation.errors import SpecError, UnknownNameError
+from foundation.strict import Name, Strict
+from foundation.yaml_source import join_errors
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from evaluators.catalogue import Vocabulary
-    from evaluators.model.yaml_source import Source, Where
+    from foundation.yaml_source import Source, Where
 
 M = TypeVar("M", Task, ComposedTask)
 INDEX = "suite.yaml"

@@ -11,8 +11,8 @@ from evaluators.model.placeholders import placeholders, substitute, substitute_e
 from evaluators.model.resources import is_assignable, is_of_type
 from evaluators.model.spelling import require_known
 from evaluators.model.subtask import FROM
-from evaluators.model.yaml_source import join_errors
 from foundation.errors import SpecError
+from foundation.yaml_source import join_errors
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from evaluators.model.subtask import ComposedTask, Subtask, SubtaskUse
-    from evaluators.model.yaml_source import Source, Where
+    from foundation.yaml_source import Source, Where
 
 
 @dataclass(frozen=True, slots=True)

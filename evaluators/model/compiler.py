@@ -15,7 +15,7 @@ from evaluators.model.binding import Binder
 from evaluators.model.codecs import parse
 from evaluators.model.node import Mode
 from evaluators.model.task import Task
-from evaluators.model.yaml_source import Source
+from foundation.yaml_source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from evaluators.model.binding import BoundUse, Definition
     from evaluators.model.node import Node
     from evaluators.model.subtask import ComposedTask
-    from evaluators.model.yaml_source import Where
     from foundation.errors import SpecError
+    from foundation.yaml_source import Where
 
 
 @dataclass(frozen=True, slots=True)

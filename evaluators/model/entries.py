@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
     from evaluators.catalogue import Vocabulary
-    from evaluators.model.yaml_source import Source, Where
     from foundation.errors import SpecError
+    from foundation.yaml_source import Source, Where
 
 _TAGS = {"acts", "waits"}
 """Pydantic's names for the kinds of steps in error locations."""

@@ -8,7 +8,7 @@ from typing import Annotated, Self
 from pydantic import Field, JsonValue, model_validator
 from pydantic_core import PydanticCustomError
 
-from evaluators.strict import Name, Strict, is_empty
+from foundation.strict import Name, Strict, is_empty
 
 
 class Mode(StrEnum):

@@ -8,7 +8,7 @@ from pydantic import Discriminator, Field, JsonValue, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
 from evaluators.model.node import Check  # noqa: TC001  (pydantic reads it)
-from evaluators.strict import Strict
+from foundation.strict import Strict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 from pydantic_core import PydanticCustomError
 
-from evaluators.strict import Strict, is_empty
+from foundation.strict import Strict, is_empty
 
 PARAMETER_PATTERN = r"^[a-z][a-z0-9_]*$"
 ParameterName = Annotated[str, Field(pattern=PARAMETER_PATTERN, max_length=32)]

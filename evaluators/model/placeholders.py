@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from evaluators.model.yaml_source import Where
+    from foundation.yaml_source import Where
 
 AS_TEXT = ":text"
 """Suffix of a placeholder whose value is always text: ``${count:text}``."""

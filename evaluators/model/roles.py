@@ -13,8 +13,9 @@ from pydantic_core.core_schema import (
     plain_serializer_function_ser_schema,
 )
 
-from evaluators.strict import SESSION, Strict
+from evaluators.strict import SESSION
 from foundation.errors import nearest
+from foundation.strict import Strict
 from provisioning.registry import registry
 from provisioning.resource import ResourceSpec
 

@@ -11,10 +11,10 @@ from evaluators.model.placeholders import placeholders
 from evaluators.model.roles import place_of
 from evaluators.model.suite_files import locate, named_files
 from evaluators.model.task import INFEASIBLE_CHECK
-from evaluators.model.yaml_source import join_errors
 from evaluators.schema import FaultKind
 from evaluators.strict import SESSION
 from foundation.errors import GraphError, SpecError, UnknownNameError
+from foundation.yaml_source import join_errors
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from evaluators.model.oracle import OracleStep, SetupEntry
     from evaluators.model.subtask import Subtask
     from evaluators.model.task import Task
-    from evaluators.model.yaml_source import Source, Where
     from evaluators.schema import Fault, Tool
+    from foundation.yaml_source import Source, Where
     from provisioning.protocols import Json
     from provisioning.resource import ResourceSpec
 

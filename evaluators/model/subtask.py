@@ -25,7 +25,7 @@ from evaluators.model.task import (
     MayChange,
     Solution,
 )
-from evaluators.strict import Name, Strict
+from foundation.strict import Name, Strict
 
 FROM = "from"
 """Key of an input that is bound to an output: ``{from: subtask.output}``."""

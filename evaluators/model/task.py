@@ -15,8 +15,9 @@ from evaluators.model.parameter import (  # noqa: TC001  (pydantic reads it)
     ParameterName,
 )
 from evaluators.model.roles import Role, kinds_of, place_of
-from evaluators.strict import SESSION, Name, Strict, is_empty
+from evaluators.strict import SESSION
 from foundation.errors import SpecError
+from foundation.strict import Name, Strict, is_empty
 from provisioning.egress.policy import read_destinations
 from provisioning.registry import registry
 from provisioning.resource import DESKTOP

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from evaluators.catalogue import Tools, Vocabulary
     from evaluators.model.subtask import Subtask
     from evaluators.model.task import Task
-    from evaluators.model.yaml_source import Where
     from evaluators.schema import Tool
+    from foundation.yaml_source import Where
 
 M = TypeVar("M", "Task", "Subtask")
 Entry = dict[str, Any]

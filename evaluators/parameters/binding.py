@@ -11,16 +11,16 @@ from evaluators.model.parameter import Choice, Parameter, ParameterName, fields_
 from evaluators.model.placeholders import escaped, placeholders, substitute_entry
 from evaluators.model.spelling import require_known, unknown_placeholder
 from evaluators.model.task import Task
-from evaluators.model.yaml_source import join_errors
 from evaluators.parameters.drawing import draw
 from foundation.errors import SpecError
+from foundation.yaml_source import join_errors
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from pydantic import JsonValue
 
-    from evaluators.model.yaml_source import Source, Where
+    from foundation.yaml_source import Source, Where
 
 WITH_PLACEHOLDERS = (
     "instruction", "setup", "graph", "may_change", "oracle", "oracles", "must_fail", "subtasks",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evaluators.model.parameter import Parameter
     from evaluators.model.subtask import ComposedTask
     from evaluators.model.task import Task
-    from evaluators.model.yaml_source import Source
+    from foundation.yaml_source import Source
 
 M = TypeVar("M", "Task", "ComposedTask")
 _MAX_BYTES = 1 << 20

@@ -11,8 +11,8 @@ from pydantic import Field, JsonValue, ValidationError
 from controller.actions.space import Action
 from controller.models.usage import MAX_TOKENS, Usage
 from controller.protocol import Turn
-from evaluators.strict import Strict
 from foundation.errors import AgentError, nearest
+from foundation.strict import Strict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

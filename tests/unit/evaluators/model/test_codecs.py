@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from evaluators.model.codecs import SCHEMA_VERSION, decode, encode, open_document
 from evaluators.model.subtask import ComposedTask, Subtask
 from evaluators.model.task import Task
-from evaluators.model.yaml_source import dump_yaml, read_yaml
 from foundation.errors import SpecError
+from foundation.yaml_source import dump_yaml, read_yaml
 
 if TYPE_CHECKING:
     from pathlib import Path

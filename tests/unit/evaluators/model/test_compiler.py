@@ -19,8 +19,8 @@ from evaluators.model.dag import build_graph
 from evaluators.model.node import Mode
 from evaluators.model.oracle import Act, SetupStep, Target, WaitFor
 from evaluators.model.subtask import ComposedTask, Subtask
-from evaluators.model.yaml_source import Source
 from foundation.errors import SpecError
+from foundation.yaml_source import Source
 
 if TYPE_CHECKING:
     from evaluators.loading.suite import Suite

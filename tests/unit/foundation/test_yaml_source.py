@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evaluators.model.yaml_source import Source, read_yaml
 from foundation.errors import SpecError
+from foundation.yaml_source import Source, read_yaml
 
 if TYPE_CHECKING:
     from pathlib import Path
