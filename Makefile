@@ -22,7 +22,7 @@ MUTATEFLAGS =
 # Omit index URLs: they differ between hosts.
 PIN = uv pip compile pyproject.toml --universal --extra probe --extra openai --extra anthropic \
 	--extra google --extra video \
-	--extra ocr --extra service --extra tools --no-annotate --no-emit-index-url --generate-hashes \
+	--extra images --extra ocr --extra service --extra tools --no-annotate --no-emit-index-url --generate-hashes \
 	--custom-compile-command "make lock"
 
 help: ## Show this help.

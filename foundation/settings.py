@@ -119,6 +119,11 @@ class Settings(EnvironmentSettings):
         return self.state_dir / "images"
 
     @property
+    def custom_images_dir(self) -> Path:
+        """Copies of the folders of users' images; see `images.custom.registered`."""
+        return self.state_dir / "custom"
+
+    @property
     def machines_dir(self) -> Path:
         """One folder per VM: overlay, sockets, lock, snapshot digests; the hypervisor mounts it."""
         return self.state_dir / "machines"

@@ -23,7 +23,7 @@ from foundation.errors import (
 )
 from foundation.files import FileLock, digest_json
 from foundation.process import bound_to_thread
-from images.catalog import make_recipe, split_label
+from images.catalog import has_variants, make_recipe, split_label
 from images.engine import connect, find_image
 from images.log import BuildLog, ignore_progress
 from images.manifest import FORMAT, MANIFEST, Manifest, describe_files, digest_files, read_manifest
@@ -101,9 +101,15 @@ class Builder:
             raise ImageMissingError(
                 f"The image {name}:{recipe.variant} is not built.",
                 details=f"{self.settings.images_dir / name} has no image of this recipe.",
-                resolution=f"Run `mesocosm image build {name}`.",
+                resolution=f"Run `mesocosm image build {self._label(recipe)}`.",
             )
         return image
+
+    def _label(self, recipe: Recipe) -> str:
+        """Return what names an image on the command line, whatever settings choose."""
+        if has_variants(recipe.name, self.settings):
+            return f"{recipe.name}:{recipe.variant}"
+        return recipe.name
 
     def recipe_digest(self, name: str) -> str:
         """Return the current recipe digest of an image, whether or not it is built.

@@ -1,7 +1,8 @@
 """The table of all image recipes.
 
 A label is the name of a recipe, or a name and a variant, such as ``desktop:debian-12``. Without a
-variant it means the one that settings choose. Extensions add recipes (`foundation.extensions`).
+variant it means the one that settings choose. The variants of desktops are distributions and images of
+users' own (`images.custom`). Extensions add recipes (`foundation.extensions`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from foundation.errors import UnknownNameError
 from foundation.extensions import entries_of
+from images.custom.registered import find_registered, registered_names
 from images.distribution import DISTRIBUTIONS
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ IMAGES = (
     ImageEntry("desktop", "images.catalog:desktop_recipe", has_variants=True),
     ImageEntry(
         "desktop-container",
-        "images.desktop_container.recipe:DesktopContainerRecipe",
+        "images.catalog:desktop_container_recipe",
         is_on_request=True,
         has_variants=True,
     ),
@@ -81,6 +83,8 @@ def settings_for(label: str, settings: Settings) -> Settings | None:
     _, colon, variant = label.partition(":")
     if not colon:
         return settings
+    if find_registered(variant, settings) is not None:
+        return settings.model_copy(update={"distribution": variant, "desktop_source": "archive"})
     name = variant.removesuffix(_CLOUD)
     if name not in DISTRIBUTIONS:
         return None
@@ -98,7 +102,8 @@ def split_label(label: str, settings: Settings) -> tuple[str, Settings]:
     is_possible = not colon or has_variants(name, settings)
     chosen = settings_for(label, settings) if is_possible else None
     if chosen is None:
-        known = [*DISTRIBUTIONS, *(f"{known}{_CLOUD}" for known in DISTRIBUTIONS)]
+        shipped = [*DISTRIBUTIONS, *(f"{known}{_CLOUD}" for known in DISTRIBUTIONS)]
+        known = [*shipped, *registered_names(settings)]
         raise UnknownNameError.of(f"variant of the image {name}", variant, known * is_possible)
     return name, chosen
 
@@ -130,13 +135,28 @@ def make_recipe(name: str, settings: Settings) -> Recipe:
 
 def desktop_recipe(settings: Settings) -> Recipe:
     """Return the recipe of the desktop, from the source that settings choose."""
+    if find_registered(settings.distribution, settings) is not None:
+        from images.custom.registered import registered_recipe  # noqa: PLC0415 - one of three
+
+        return registered_recipe(settings.distribution, settings)
     if settings.desktop_source == "cloud-image":
-        from images.cloud.recipe import CloudDesktopRecipe  # noqa: PLC0415 - one of two
+        from images.cloud.recipe import CloudDesktopRecipe  # noqa: PLC0415 - one of three
 
         return CloudDesktopRecipe(settings)
-    from images.desktop.recipe import DesktopRecipe  # noqa: PLC0415 - one of two
+    from images.desktop.recipe import DesktopRecipe  # noqa: PLC0415 - one of three
 
     return DesktopRecipe(settings)
+
+
+def desktop_container_recipe(settings: Settings) -> Recipe:
+    """Return the recipe of the desktop container, whose disk is that of the desktop."""
+    if find_registered(settings.distribution, settings) is not None:
+        from images.custom.container import CustomContainerRecipe  # noqa: PLC0415 - one of two
+
+        return CustomContainerRecipe(settings.distribution)
+    from images.desktop_container.recipe import DesktopContainerRecipe  # noqa: PLC0415 - one of two
+
+    return DesktopContainerRecipe(settings)
 
 
 @lru_cache(maxsize=16)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from foundation.errors import MesocosmError
 from foundation.files import write_atomic
-from images.catalog import has_variants, make_recipe, settings_for
+from images.catalog import has_variants, make_recipe, settings_for, split_label
 from images.manifest import Manifest
 from images.recorded import Record, RecordedRecipe, record_path
 from images.store import iter_manifests
@@ -77,4 +77,4 @@ def _add(
         _log.warning("the recipe of %s is not recorded: %s", name, exc)
         return
     for other in recipe.needs:
-        _add(other, settings, make, recipes)
+        _add(*split_label(other, settings), make, recipes)

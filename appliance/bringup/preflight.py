@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from appliance.bringup.custom_image import build_custom_image
 from evaluators.rendering.image import RENDERER
 from foundation.errors import RequirementError
 from images.builder import Builder
 from images.currency import Currency, judge_images
+from images.custom.registered import find_registered
 from images.progress import show_progress
 from provisioning.registry import registry
 
@@ -53,8 +55,13 @@ def build_images(builder: Builder, names: Collection[str], console: Console) -> 
         ImageBuildError: an image could not be built.
     """
     for name in names:
+        variant = name.removeprefix("desktop:")
+        folder = find_registered(variant, builder.settings) if variant != name else None
         with show_progress(name, console) as report:
-            builder.ensure(name, report, repair=True)
+            if folder is None:
+                builder.ensure(name, report, repair=True)
+            else:
+                build_custom_image(folder, builder.settings, report)
 
 
 def require_ready(

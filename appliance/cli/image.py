@@ -1,36 +1,51 @@
-"""``mesocosm image``: build, list, show, verify and prune images."""
+"""``mesocosm image``: check, build, list, show, verify, remove and prune images."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from appliance.cli.groups import make_group
+from appliance.cli.image_check import check
+from appliance.cli.image_custom import remove
+from appliance.cli.image_rows import describe, judge
 from appliance.cli.output import JsonOption, console_err, print_json, print_table, progress, say
 from appliance.cli.run_options import FleetOption
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from appliance.bringup.prune import OldImage
     from appliance.verify.contents import Contents
     from foundation.errors import MesocosmError
     from foundation.settings import Settings
-    from images.manifest import Manifest
 
 
 def _names() -> list[str]:
+    from foundation.settings import get_settings
     from images.catalog import NAMES, ON_REQUEST
+    from images.custom.registered import registered_names
 
-    return [*NAMES, *ON_REQUEST]
+    return [*NAMES, *ON_REQUEST, *registered_names(get_settings())]
+
+
+_KINDS = ("desktop", "phone")
+
+
+def shown_names() -> list[str]:
+    """Return what `show` shows."""
+    from foundation.settings import get_settings
+    from images.custom.registered import registered_names
+
+    return [*_KINDS, *registered_names(get_settings())]
 
 
 NamesArgument = Annotated[
     list[str] | None,
     typer.Argument(
-        help="Images by name, such as `desktop` or `desktop:debian-12`, or `all`.",
+        help="Images by name, such as `desktop` or `desktop:debian-12`; folders with an "
+        "`image.yaml`; or `all`.",
         show_default="all",
         autocompletion=_names,
     ),
@@ -63,13 +78,17 @@ LicenceOption = Annotated[
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     group = make_group(
-        name="image", help="Build, list, show, verify and prune images.", no_args_is_help=True
+        name="image",
+        help="Check, build, list, show, verify, remove and prune images.",
+        no_args_is_help=True,
     )
     group.command("build")(build)
+    group.command("check")(check)
     group.command("list")(list_images)
     group.command("show")(show)
     group.command("verify")(verify)
     group.command("prune")(prune)
+    group.command("remove")(remove)
     app.add_typer(group)
 
 
@@ -81,6 +100,7 @@ def build(
     json: JsonOption = False,
 ) -> None:
     """Build images and their base images, if missing or corrupt."""
+    from appliance.cli.image_custom import build_folder, find_folder
     from foundation.clock import SYSTEM_CLOCK
     from foundation.settings import get_settings
     from images.builder import Builder
@@ -97,7 +117,8 @@ def build(
     if accept_android_sdk_licence:
         settings = settings.model_copy(update={"accept_android_sdk_licence": True})
     wanted = list(NAMES) if not names or "all" in names else list(dict.fromkeys(names))
-    for name in wanted:
+    folders = {name: folder for name in wanted if (folder := find_folder(name, settings))}
+    for name in [name for name in wanted if name not in folders]:
         make_recipe(*split_label(name, settings))
     if {"desktop", "desktop-container"} & set(wanted):
         choice = choose_distribution(settings, ignore_previous=distribution == "auto")
@@ -105,13 +126,16 @@ def build(
     builder = Builder(settings)
     rows = []
     for name in wanted:
+        if name in folders:
+            rows += build_folder(folders[name], settings, force=force)
+            continue
         start_s = SYSTEM_CLOCK.monotonic_s()
         with show_progress(name, console_err()) as report:
             image = builder.ensure(name, report, repair=True, rebuild=force)
         seconds = SYSTEM_CLOCK.monotonic_s() - start_s
         manifest = read_manifest(image.path)
         console_err().print(f"{image.label} is ready ({seconds:.1f} s).", markup=False)
-        rows.append(_describe(image.path, manifest) | {"seconds": round(seconds, 3)})
+        rows.append(describe(image.path, manifest) | {"seconds": round(seconds, 3)})
     if json:
         print_json({"images": rows})
     else:
@@ -122,13 +146,18 @@ def list_images(json: JsonOption = False) -> None:
     """List built images as current, stale (and why) or old, and required images that are missing."""
     from appliance.bringup.currency import read_currency, with_currency
     from foundation.settings import get_settings
-    from images.builder import list_manifests
+    from images.builder import Builder, list_manifests
+    from images.currency import judge_images
+    from images.custom.registered import registered_names
 
     settings = get_settings()
-    built = [_describe(folder, manifest) for folder, manifest in list_manifests(settings)]
+    built = [describe(folder, manifest) for folder, manifest in list_manifests(settings)]
     with progress() as bar:  # the first time, every input file of an image is read
         bar.add_task("comparing images with today's recipes", total=None)
-        rows = with_currency(built, read_currency(settings))
+        states = read_currency(settings)
+        labels = [f"desktop:{name}" for name in registered_names(settings)]
+        custom = judge_images(labels, Builder(settings)) if labels else []
+        rows = with_currency(built, list(dict.fromkeys([*states, *custom])))
     if json:
         print_json({"images": rows})
     else:
@@ -136,23 +165,36 @@ def list_images(json: JsonOption = False) -> None:
 
 
 def show(
-    kind: Annotated[Literal["desktop", "phone"], typer.Argument(help="Kind of machine.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="Kind of machine, desktop or phone; or a custom image.", autocompletion=shown_names
+        ),
+    ],
     page: Annotated[bool, typer.Option("--page", help="Print a Markdown page.")] = False,
     fleet: FleetOption = "real",
     json: JsonOption = False,
 ) -> None:
     """Show what is on a machine: programs, fonts, commands, packages, a phone's initial content.
 
-    Leases a machine for this, in the state in which a trial would get it.
+    Leases a machine for this, in the state in which a trial would get it. For a custom image, shows
+    how it differs from its parent, its tests and its size, without a machine.
     """
+    from appliance.cli.image_custom import show_custom
     from appliance.verify.contents import read_contents
     from controller.wiring import open_fleet
+    from foundation.errors import UnknownNameError
     from foundation.settings import get_settings
     from provisioning.resource import ResourceSpec
 
+    if name not in _KINDS:
+        if name not in shown_names():
+            raise UnknownNameError.of("kind of machine or custom image", name, shown_names())
+        show_custom(name, get_settings(), json=json)
+        return
     machines = open_fleet(fleet, get_settings(), say)
-    with machines.acquire({kind: ResourceSpec(kind)}) as lease:
-        contents = read_contents(lease.environment.machines[kind])
+    with machines.acquire({name: ResourceSpec(name)}) as lease:
+        contents = read_contents(lease.environment.machines[name])
     if json:
         print_json(contents.to_dict())
     elif page:
@@ -177,25 +219,36 @@ def _print_contents(contents: Contents) -> None:
 
 
 def verify(
-    name: Annotated[str | None, typer.Argument(help="Name of an image; all by default.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="Name of an image; all by default.", autocompletion=_names),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Compare each built image with its manifest, byte for byte.
 
     If the appliance is up, also inspect a desktop of the current image: dialogs, icons, fonts, and
-    its screen compared with the reviewed screenshot.
+    its screen compared with the reviewed screenshot. Custom images are tested by their
+    specification; one that fails is not used any more.
     """
+    from appliance.cli.image_custom import verify_custom
     from appliance.verify.desktop import describe_review
     from foundation.errors import ImageMissingError, MesocosmError, UnknownNameError
     from foundation.settings import get_settings
     from images.builder import check_image, list_manifests
     from images.catalog import NAMES, ON_REQUEST
+    from images.custom.registered import registered_names
     from images.manifest import Manifest
 
-    if name is not None and name not in (*NAMES, *ON_REQUEST):
-        raise UnknownNameError.of("image", name, (*NAMES, *ON_REQUEST))
     settings = get_settings()
-    built = [row for row in list_manifests(settings) if name in {None, row[0].parent.name}]
+    custom = registered_names(settings)
+    if name is not None and name not in (*NAMES, *ON_REQUEST, *custom):
+        raise UnknownNameError.of("image", name, (*NAMES, *ON_REQUEST, *custom))
+    built = [
+        (folder, manifest)
+        for folder, manifest in list_manifests(settings)
+        if name in {None, folder.parent.name, getattr(manifest, "variant", "")}
+    ]
     if name is not None and not built:
         raise ImageMissingError(
             f"The image {name} is not built.", resolution=f"Run `mesocosm image build {name}`."
@@ -210,8 +263,10 @@ def verify(
                 error = exc
         else:
             error = manifest
-        row = _describe(folder, manifest) | _judge(error)
-        if error is None and _can_lease(row, settings):
+        row = describe(folder, manifest) | judge(error)
+        if error is None and row["name"] == "desktop" and row["variant"] in custom:
+            row |= verify_custom(row["variant"], row["digest"], settings)
+        elif error is None and _can_lease(row, settings):
             row |= describe_review(row["name"], settings, say)
         rows.append(row)
     if json:
@@ -304,34 +359,6 @@ def _print_old(images: list[OldImage]) -> None:
     print_table(table)
     total = sum(image.size_bytes for image in images if not image.kept)
     say(f"Would free at most {decimal(total)}; docker images share layers.")
-
-
-def _judge(error: MesocosmError | None) -> dict[str, str]:
-    if error is None:
-        return {"state": "ok", "cause": "", "cure": ""}
-    cause = f"{error.brief} {error.details}".strip()
-    return {"state": error.code, "cause": cause, "cure": error.resolution}
-
-
-def _describe(folder: Path, manifest: Manifest | MesocosmError) -> dict[str, Any]:
-    """Return the row of one image."""
-    from images.manifest import Manifest
-
-    if not isinstance(manifest, Manifest):
-        return {"name": folder.parent.name, "path": str(folder), **_judge(manifest)}
-    return {
-        "name": manifest.name,
-        "variant": manifest.variant,
-        "digest": manifest.image_digest,
-        "recipe_digest": manifest.recipe_digest,
-        "docker_tag": manifest.docker_tag,
-        "path": str(folder),
-        "size_bytes": sum(entry.size_bytes for entry in manifest.files.values()),
-        "packages": len(manifest.packages),
-        "built_at": manifest.built_at,
-        "build_seconds": manifest.seconds,
-        "notes": manifest.notes,
-    }
 
 
 def _sentences(notes: Iterable[str], variant: str) -> str:

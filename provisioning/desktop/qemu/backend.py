@@ -17,6 +17,8 @@ from foundation.errors import (
 from foundation.files import digest_json
 from foundation.logging import suppress_logged
 from images.builder import find
+from images.custom.product import ImageProduct, sizes_of
+from images.custom.registered import require_not_failed
 from images.desktop.recipe import DISK
 from provisioning.accelerator.detection import find_accelerator
 from provisioning.accelerator.host_cpu import read_host_cpu
@@ -39,6 +41,7 @@ from provisioning.machine_state import MachineState
 from provisioning.protocols import READY
 from provisioning.resource import DESKTOP, ResourceSpec
 from provisioning.review.desktop import review_desktop
+from provisioning.specification.session import prepare_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,19 +67,38 @@ class QemuBackend:
     Args:
         settings: size of the machines, and locations of images and the hypervisor.
         spec: names the image; by default, the one that settings choose.
+        image: the image, if it is not the current one of its name.
+        inspect: called with each new desktop before it is saved; what it raises refuses the desktop.
     """
 
-    def __init__(self, settings: Settings, spec: ResourceSpec = _DEFAULT) -> None:
-        self._settings = settings
+    def __init__(
+        self,
+        settings: Settings,
+        spec: ResourceSpec = _DEFAULT,
+        *,
+        image: Image | None = None,
+        inspect: Callable[[DesktopVm], None] | None = None,
+    ) -> None:
+        self._given_settings = settings
+        self._inspect = inspect
         self._spec = spec
         self._label = f"desktop:{spec.image}" if spec.image else "desktop"
         self._hypervisor = Hypervisor(settings.libvirt_uri)
-        self._image: Image | None = None
+        self._image = image
         self._stamp = ""
+
+    @property
+    def _settings(self) -> Settings:
+        """Return the settings, with the size of machines that the image asks for."""
+        size = {} if self._image is None else sizes_of(self._image)
+        return self._given_settings.model_copy(update=size) if size else self._given_settings
 
     @property
     def machine_mib(self) -> int:
         """Return the memory that a new desktop may use, MiB: its RAM."""
+        if self._spec.image:
+            with suppress_logged(_log, "read the size of machines", ImageError):
+                _ = self.image
         return self._settings.desktop_memory_mib
 
     def reserved_mib(self, record: MachineRecord) -> int:
@@ -111,8 +133,11 @@ class QemuBackend:
         try:
             with ended_by(cancel, end):
                 machine.start(cancel=cancel)
+                prepare_session(machine, ImageProduct.of(self.image).session, say)
                 say("reviewing the desktop")
                 self._review(machine, say)
+                if self._inspect is not None:
+                    self._inspect(machine)
                 say(f"saving {machine.info.machine_id}")
                 machine.snapshots.save(READY)
                 # Restart from the snapshot: this proves it, and frees the memory of unused pages.
@@ -286,7 +311,9 @@ class QemuBackend:
             ImageError: the image is not built, or is corrupt.
         """
         if self._image is None:
-            self._image = find(self._label, self._settings)
+            found = find(self._label, self._given_settings)
+            require_not_failed(found.variant, found.digest, self._given_settings)
+            self._image = found
         return self._image
 
     def stamp(self) -> str:
@@ -299,6 +326,7 @@ class QemuBackend:
         return self._stamp
 
     def _digest_dependencies(self) -> str:
+        product = ImageProduct.of(self.image)
         settings = self._settings
         accelerator = find_accelerator(settings)
         is_kvm = accelerator.name == "kvm"
@@ -312,6 +340,7 @@ class QemuBackend:
                     memory_mib=settings.desktop_memory_mib,
                     cpus=settings.desktop_cpus,
                     cpu_without=accelerator.cpu_without,
+                    screen=product.machine.screen or "",
                 ),
                 "cpu": read_host_cpu().model_dump(mode="json") if is_kvm else {},
             }

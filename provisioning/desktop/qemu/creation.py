@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from foundation.clock import SYSTEM_CLOCK
 from foundation.ids import new_machine_id
+from images.custom.product import ImageProduct
 from images.desktop.recipe import DISK
 from images.manifest import read_manifest
 from provisioning.desktop.probed import AGENT_HOME, AGENT_USER
@@ -136,4 +137,5 @@ def _describe(settings: Settings, image: Image, accelerator: Accelerator, stamp:
         cpus=settings.desktop_cpus,
         ssh_port=new_port(),
         mac=new_mac(),
+        screen=ImageProduct.of(image).machine.screen or "",
     )

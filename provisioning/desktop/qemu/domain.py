@@ -54,6 +54,7 @@ class DomainSpec:
         is_incoming: whether QEMU waits for a migration stream instead of booting.
         disk_io: how QEMU reads and writes the disk: ``io_uring`` or ``threads``.
         cpu_without: CPU features that the host's CPU has and a guest under KVM does not.
+        screen: width and height in px, such as ``1920x1080``; empty for 1280x800.
     """
 
     name: str
@@ -70,6 +71,7 @@ class DomainSpec:
     is_incoming: bool = False
     disk_io: str = "io_uring"
     cpu_without: tuple[str, ...] = ()
+    screen: str = ""
 
     @property
     def disk(self) -> Path:
@@ -137,7 +139,12 @@ def domain_xml(spec: DomainSpec) -> str:
 
 
 def hardware(
-    accelerator: str, *, memory_mib: int, cpus: int, cpu_without: tuple[str, ...] = ()
+    accelerator: str,
+    *,
+    memory_mib: int,
+    cpus: int,
+    cpu_without: tuple[str, ...] = (),
+    screen: str = "",
 ) -> str:
     """Return the part of a domain that a snapshot depends on: its XML without machine-specific names."""
     nowhere = Path("/")
@@ -153,6 +160,7 @@ def hardware(
             ssh_port=0,
             mac="",
             cpu_without=cpu_without,
+            screen=screen,
         )
     )
 
@@ -182,7 +190,10 @@ def _add_devices(devices: ET.Element, spec: DomainSpec) -> None:
     graphics = ET.SubElement(devices, "graphics", type="vnc", socket=str(spec.folder / "vnc.sock"))
     ET.SubElement(graphics, "listen", type="socket", socket=str(spec.folder / "vnc.sock"))
     video = ET.SubElement(devices, "video")
-    ET.SubElement(video, "model", type="vga", vram="16384")
+    model = ET.SubElement(video, "model", type="vga", vram="16384")
+    if spec.screen:
+        width, height = spec.screen.split("x")
+        ET.SubElement(model, "resolution", x=width, y=height)
     _address(video, "video")
     rng = ET.SubElement(devices, "rng", model="virtio")
     _text(rng, "backend", "/dev/urandom", model="random")

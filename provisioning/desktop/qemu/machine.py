@@ -147,6 +147,7 @@ class DesktopVm(ProbedDesktop):
             ram=template / RAM if template else None,
             is_incoming=template is not None,
             cpu_without=self._vm.cpu_without,
+            screen=self._vm.screen,
         )
 
     def is_running(self) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path  # noqa: TC003 - pydantic reads it
 from typing import ClassVar, Literal
 
+from pydantic import Field
+
 from provisioning.machine_record import MachineRecord
 
 
@@ -20,6 +22,7 @@ class QemuRecord(MachineRecord):
         backing: size in bytes and modification time in ns of the image's disk that backs its own.
         host_key: public key of its SSH server; empty if it is the image's.
         cpu_without: CPU features that the host's CPU has and this machine does not.
+        screen: width and height in px; empty, and not written, for the default.
     """
 
     shows_vnc: ClassVar[bool] = True
@@ -33,3 +36,4 @@ class QemuRecord(MachineRecord):
     backing: tuple[int, int] | None = None
     host_key: str = ""
     cpu_without: tuple[str, ...] = ()
+    screen: str = Field(default="", exclude_if=lambda screen: not screen)

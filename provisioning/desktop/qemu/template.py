@@ -44,7 +44,7 @@ from provisioning.protocols import READY
 from provisioning.reset.saved_state import SavedState, picture_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
     from foundation.settings import Settings
@@ -192,6 +192,25 @@ def remove_templates(settings: Settings, *, but: str = "", image: str = "") -> l
         if path.is_dir() and path.name != but[:_STAMP_DIGITS] and not _is_of_other(path, image):
             shutil.rmtree(path, ignore_errors=True)
             gone.append(path.name)
+    return gone
+
+
+def remove_templates_of(settings: Settings, labels: Collection[str]) -> list[str]:
+    """Remove the templates of some images; return their names.
+
+    Args:
+        settings: location of templates.
+        labels: labels of the images.
+    """
+    gone = []
+    for path in sorted(templates_dir(settings).glob(f"*/{RECORD}")):
+        try:
+            label = open_template(path.parent).record.image
+        except SnapshotError:
+            continue  # the next template that is made removes it
+        if label in labels:
+            shutil.rmtree(path.parent)
+            gone.append(path.parent.name)
     return gone
 
 

@@ -1,0 +1,1 @@
+"""What a custom image says about its machines: its session, its specification, standard checks."""
