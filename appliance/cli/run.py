@@ -161,14 +161,17 @@ def machines_of(
         settings: of the appliance.
         build: build images that are not current.
     """
+    from controller.image_requirements import require_shipped_images, require_suite_images
     from controller.planning import needs_of, tasks_of, views_documents
 
-    return lambda: check_machines(
-        settings,
-        needs_of(spec, suite),
-        build=build,
-        needs_renderer=views_documents(tasks_of(spec, suite), suite.vocabulary),
-    )
+    def require() -> None:
+        needs = needs_of(spec, suite)
+        require_shipped_images(suite, needs, settings)
+        is_viewing = views_documents(tasks_of(spec, suite), suite.vocabulary)
+        check_machines(settings, needs, build=build, needs_renderer=is_viewing)
+        require_suite_images(suite, needs, settings)
+
+    return require
 
 
 def execute(

@@ -159,6 +159,7 @@ def validate(
     clicks on everything.
     """
     from appliance.cli.watch import watching
+    from controller.image_requirements import require_shipped_images, require_suite_images
     from controller.validation.validator import Validator
     from controller.wiring import open_fleet, open_suite
     from foundation.clock import SYSTEM_CLOCK
@@ -168,6 +169,10 @@ def validate(
     settings = get_settings()
     opened = open_suite(suite, task or ())
     _report_skipped(opened)
+    if fleet == "real":
+        needs = {spec for row in opened.tasks for spec in row.roles.values()}
+        require_shipped_images(opened, needs, settings)
+        require_suite_images(opened, needs, settings)
     machines = open_fleet(fleet, settings, say)
     planner = Validator(opened, machines, settings.runs_dir, SYSTEM_CLOCK, record)
     rounds = planner.plan(tuple(task or ()), repeats=repeats)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evaluators.loading.requirements import with_image
 from evaluators.loading.suite_reader import INDEX, SuiteFile, SuiteReader, missing_files
 from evaluators.model.codecs import open_document, validate
 from evaluators.model.suite_files import digest_graph_files, digest_setup_files
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from evaluators.catalogue import Vocabulary
+    from evaluators.loading.requirements import AppRequirement
     from evaluators.model.task import Task
 
 _UNKNOWN_FUNCTION = re.compile(r"There is no (evaluator|action|setup)\b[^:]* called ")
@@ -41,6 +43,7 @@ class Suite:
         vocabulary: functions that its tasks may name, including the suite's own.
         applications: category of each application, built-in and the suite's own.
         left_out: errors of tasks that were not requested, by file; they are not in `tasks`.
+        requires: applications that all its desktops must have.
     """
 
     name: str
@@ -51,6 +54,7 @@ class Suite:
     vocabulary: Vocabulary
     applications: Mapping[str, str]
     left_out: Mapping[str, str] = field(default_factory=dict)
+    requires: tuple[AppRequirement, ...] = ()
 
     def task(self, task_id: str) -> Task:
         """Return the task of that id.
@@ -97,7 +101,7 @@ def load_suite(
         reader = SuiteReader(source, index, replace(vocabulary, folder=root))
         raise _with_mistakes_of_tasks(exc, reader, wanted) from exc
     reader = SuiteReader(source, index, extended)
-    tasks = reader.read_tasks(wanted)
+    tasks = [with_image(task, index.requires.image) for task in reader.read_tasks(wanted)]
     content: dict[str, object] = {
         "name": index.name,
         "version": index.version,
@@ -108,6 +112,8 @@ def load_suite(
         content["left_out"] = {name: digest_file(root / name) for name in reader.left_out}
     if index.applications:
         content["applications"] = dict(index.applications)
+    if index.requires.apps:
+        content["requires"] = [str(app) for app in index.requires.apps]
     if code.texts:
         content["code"] = dict(code.texts)
     files = [
@@ -126,6 +132,7 @@ def load_suite(
         vocabulary=reader.vocabulary,
         applications=reader.applications,
         left_out=reader.left_out,
+        requires=index.requires.apps,
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import Field
 
+from evaluators.loading.requirements import Requirements
 from evaluators.model.applications import CATEGORIES
 from evaluators.model.binding import Binder, Definition
 from evaluators.model.codecs import open_document, validate
@@ -45,6 +46,7 @@ class SuiteFile(Strict):
         tasks: files of tasks.
         subtasks: files of subtasks.
         applications: category of each application that the suite adds.
+        requires: what the images of its desktops must have.
     """
 
     name: Name
@@ -53,6 +55,7 @@ class SuiteFile(Strict):
     tasks: tuple[str, ...] = Field(min_length=1, strict=False)
     subtasks: tuple[str, ...] = Field(default=(), strict=False)
     applications: dict[str, str] = Field(default_factory=dict)
+    requires: Requirements = Requirements()
 
 
 class SuiteReader:

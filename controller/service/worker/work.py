@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from controller.agents.registry import make_run_driver
 from controller.episode.result import Reason
 from controller.executors.local import LocalExecutor, LocalTrials
+from controller.image_requirements import require_shipped_images, require_suite_images
 from controller.planning import needs_of, suite_for, tasks_of, views_documents
 from controller.preflight import require_ready
 from controller.requests import model_choice, open_tasks, require_present, specify_request
@@ -175,7 +176,10 @@ class Work:
             machines()
 
     def _check_machines(self, spec: RunSpec, suite: Suite) -> None:
-        self._preflight(needs_of(spec, suite))
+        needs = needs_of(spec, suite)
+        require_shipped_images(suite, needs, self._settings)
+        self._preflight(needs)
+        require_suite_images(suite, needs, self._settings)
         if views_documents(tasks_of(spec, suite), suite.vocabulary):
             require_renderer(self._settings)
 
