@@ -32,7 +32,13 @@ _BOOT_SHARE = 50
 
 
 def bench_fork(
-    warm: LocalFleet, cold: LocalFleet, count: int, tick: Tick, *, clock: Clock = SYSTEM_CLOCK
+    warm: LocalFleet,
+    cold: LocalFleet,
+    count: int,
+    tick: Tick,
+    *,
+    image: str = "",
+    clock: Clock = SYSTEM_CLOCK,
 ) -> Generator[Row]:
     """Acquire and release machines sequentially.
 
@@ -41,24 +47,33 @@ def bench_fork(
         cold: a fleet that forks desktops and keeps none on standby.
         count: leases per row; a fifth as many cold forks, a fiftieth as many boots.
         tick: called with the row's name after each sample.
+        image: image of the desktops, of which only forks are measured; by default the appliance's,
+            and phones and boots are measured, too.
         clock: for measuring.
 
     Raises:
         MesocosmError: there is no template and none can be created.
     """
-    warm.prepare([_DESKTOP, _PHONE])
-    yield from _leases(warm, _DESKTOP, "fork", count=count, tick=tick, clock=clock)
-    yield from _leases(warm, _PHONE, "phone", count=count, tick=tick, clock=clock)
+    desktop = ResourceSpec(DESKTOP, image)
+    warm.prepare([desktop] if image else [desktop, _PHONE])
+    yield from _leases(warm, desktop, "fork", count=count, tick=tick, clock=clock)
+    if not image:
+        yield from _leases(warm, _PHONE, "phone", count=count, tick=tick, clock=clock)
     row = Row("cold fork", "Fleet.acquire with none on standby: overlay, QEMU, state; verified")
     yield row
-    _sweep_pool(cold)
+    _sweep_pool(cold, desktop)
     for _ in range(max(1, count // _COLD_SHARE)):
         with contextlib.ExitStack() as stack:
             row.measure(
-                lambda: stack.enter_context(_acquire(cold, _DESKTOP)), clock
+                lambda: stack.enter_context(_acquire(cold, desktop)), clock
             )  # called at once
         cold.wait_for_jobs()
         tick(row.name)
+    if not image:
+        yield from _boots(cold, count, tick, clock=clock)
+
+
+def _boots(cold: LocalFleet, count: int, tick: Tick, *, clock: Clock) -> Generator[Row]:
     row = Row("cold boot", "overlay, QEMU, boot, probe; until saved as `ready`")
     yield row
     for _ in range(max(1, count // _BOOT_SHARE)):
@@ -109,7 +124,7 @@ def bench_density(
         MesocosmError: there is no template and none can be created, or not enough memory.
     """
     fleet.prepare([_DESKTOP])
-    _sweep_pool(fleet)
+    _sweep_pool(fleet, _DESKTOP)
     row = Row("density", f"{count} desktops at once; seconds per ping to each")
     yield row
     with contextlib.ExitStack() as stack:
@@ -182,8 +197,8 @@ def _acquire(fleet: LocalFleet, spec: ResourceSpec) -> Lease:
     return fleet.acquire({ROLE: spec})
 
 
-def _sweep_pool(fleet: LocalFleet) -> None:
-    """Use up the standby forks."""
-    while fleet.count_standby(_DESKTOP):
-        fleet.acquire({ROLE: _DESKTOP}).release()
+def _sweep_pool(fleet: LocalFleet, spec: ResourceSpec) -> None:
+    """Use up the standby forks of a specification."""
+    while fleet.count_standby(spec):
+        fleet.acquire({ROLE: spec}).release()
         fleet.wait_for_jobs()

@@ -84,12 +84,26 @@ def reset(
                 collect(KINDS[machine_kind](backend, count, partial(_tick, bar, task)), rows)
 
 
-def fork(count: CountOption = 100, page: PageOption = None, json: JsonOption = False) -> None:
+def fork(
+    count: CountOption = 100,
+    image: Annotated[
+        str, typer.Option(help="Measure only forks of this image, such as a custom one.")
+    ] = "",
+    page: PageOption = None,
+    json: JsonOption = False,
+) -> None:
     """Measure how long a lease takes: standby desktops, phones, cold forks, boots."""
     from appliance.bench.fork import bench_fork
 
     warm, cold = _forking_fleet(standing_by=1), _forking_fleet(standing_by=0)
-    _measure("fork", count, page, lambda tick: bench_fork(warm, cold, count, tick), json=json)
+    name = f"fork --image {image}" if image else "fork"
+    _measure(
+        name,
+        count,
+        page,
+        lambda tick: bench_fork(warm, cold, count, tick, image=image),
+        json=json,
+    )
 
 
 def density(count: CountOption = 8, page: PageOption = None, json: JsonOption = False) -> None:
