@@ -283,10 +283,10 @@ class LayerStore:
         """Keep the tree of a failed step, and return the error."""
         tag = f"mesocosm/failed:{self.image}" + (f"-{self.owner}" if self.owner else "")
         container.commit(changes=[f"LABEL {self.label}"]).tag(tag)
-        output = "\n".join(line for line in tail if line)
+        brief = f"The step {layer.label!r} failed with exit code {code}."
         return ImageBuildError(
-            f"The step {layer.label!r} failed with exit code {code}.",
-            details=output,
+            brief,
+            details="\n".join([brief, *(line for line in tail if line)]),
             resolution=f"Its tree is kept. To look into it: docker run -it --rm {tag} bash",
         )
 
