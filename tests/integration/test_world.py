@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import http.client
 import imaplib
+import json
 import smtplib
 import socket
 import ssl
@@ -15,11 +16,13 @@ from urllib.parse import urlencode
 import pytest
 
 import mesocosm as authors
+from appliance.cli.main import main
+from controller.episode.side_effects import StateWatch
 from evaluators.decorators import evaluator
 from evaluators.graph.outcome import Call
 from evaluators.runners import session_runner
 from evaluators.schema import describe
-from foundation.clock import wait_until
+from foundation.clock import SYSTEM_CLOCK, wait_until
 from foundation.errors import (
     EngineError,
     LinkError,
@@ -27,6 +30,7 @@ from foundation.errors import (
     MesocosmError,
     ResetMismatchError,
 )
+from foundation.settings import REPOSITORY, get_settings
 from images.engine import connect
 from provisioning.container_names import container_name
 from provisioning.fleet.reaching import find_services
@@ -272,6 +276,43 @@ def test_an_evaluator_asks_the_mail_server(lease: Lease, world: World) -> None:
     assert outcome("Prize money") is False
     Client(world).send(world.persona.person.email, "Prize money")
     assert wait_until(lambda: outcome("Prize money"), timeout_s=20, every_s=0.2)
+
+
+def test_changes_in_a_world_are_side_effects(world: World) -> None:
+    client, watch = Client(world), StateWatch({"world": world, "other": object()}, SYSTEM_CLOCK)
+    watch.begin()
+    assert client.count(Folder.INBOX) > 500
+    assert client.web("GET", "/files/")[0] == 200
+    assert client.web("GET", client.collection(Calendar.WORK))[0] == 200
+    assert watch.changes() == ()
+    mail = world.persona.mails.in_folder(Folder.INBOX).unread().last()
+    with client.imap() as server:
+        server.select(Folder.INBOX)
+        _, (found,) = server.search(None, f'HEADER Message-ID "{mail.id}"')
+        server.store(found.decode(), "+FLAGS", "\\Seen")
+    client.web("PUT", "/files/new.txt", "new")
+    client.send("someone@else.example", "Hello")
+    changes = watch.changes()
+    assert changes is not None
+    rows = {(change.change, change.name.rpartition("/")[0]) for change in changes}
+    assert rows == {("changed", "mail/INBOX"), ("added", "files"), ("added", "outside/new")}
+    assert any(mail.id in change.name for change in changes)
+
+
+@pytest.mark.phone
+@pytest.mark.adb
+def test_the_example_task_is_solved(
+    fleet: LocalFleet, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MESOCOSM_STATE_DIR", str(fleet._settings.state_dir))
+    get_settings.cache_clear()
+    suite = str(REPOSITORY / "examples/suites/world")
+    try:
+        assert main(["run", suite, "--agent", "oracle", "--json"]) == 0
+    finally:
+        get_settings.cache_clear()
+    (trial,) = json.loads(capsys.readouterr().out)["trials"]
+    assert (trial["verdict"], trial["nodes_met"]) == ("PASS", 1)
 
 
 class NoAnswer:
