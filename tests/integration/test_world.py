@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import http.client
 import imaplib
+import json
 import smtplib
 import socket
 import ssl
@@ -15,11 +16,13 @@ from urllib.parse import urlencode
 import pytest
 
 import mesocosm as authors
+from appliance.cli.main import main
+from controller.episode.side_effects import StateWatch
 from evaluators.decorators import evaluator
 from evaluators.graph.outcome import Call
 from evaluators.runners import session_runner
 from evaluators.schema import describe
-from foundation.clock import wait_until
+from foundation.clock import SYSTEM_CLOCK, wait_until
 from foundation.errors import (
     EngineError,
     LinkError,
@@ -27,11 +30,13 @@ from foundation.errors import (
     MesocosmError,
     ResetMismatchError,
 )
+from foundation.settings import REPOSITORY, get_settings
 from images.engine import connect
 from provisioning.container_names import container_name
+from provisioning.fleet.local import LocalFleet
 from provisioning.fleet.reaching import find_services
 from provisioning.protocols import READY
-from provisioning.resource import PHONE, WORLD, ResourceSpec
+from provisioning.resource import DESKTOP, PHONE, WORLD, ResourceSpec
 from provisioning.world.authority import open_authority
 from provisioning.world.control import WorldControl
 from provisioning.world.persona.model.calendar import Calendar
@@ -41,13 +46,13 @@ from provisioning.world.persona.words.sites import CLOUD, SHOP, WEBMAIL, WIKI
 from provisioning.world.state.collections import CONTACTS
 from provisioning.world.state.shop import order_path
 from tests.integration.test_reach import shows
+from tests.standins.container import desktop_container_settings
 from tests.standins.worlds import world_fleet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evaluators.session.view import CrossView
-    from provisioning.fleet.local import LocalFleet
     from provisioning.lease import Lease
     from provisioning.phone.reference.machine import ReferencePhone
     from provisioning.world.resource import World
@@ -272,6 +277,83 @@ def test_an_evaluator_asks_the_mail_server(lease: Lease, world: World) -> None:
     assert outcome("Prize money") is False
     Client(world).send(world.persona.person.email, "Prize money")
     assert wait_until(lambda: outcome("Prize money"), timeout_s=20, every_s=0.2)
+
+
+ON_DESKTOP = """
+import imaplib, smtplib, socket, ssl, sys, urllib.request
+authority, email, password, other = sys.argv[1:]
+trust = ssl.create_default_context(cadata=authority)
+assert b"Market" in urllib.request.urlopen("https://shop.example/", context=trust, timeout=20).read()
+assert urllib.request.urlopen("http://wiki.example/Norway", timeout=20).status == 200
+with smtplib.SMTP("mail.example", 587, timeout=20) as server:
+    server.starttls(context=trust)
+    server.login(email, password)
+    server.sendmail(email, [email], "Subject: From the desktop\\n\\nHello")
+with imaplib.IMAP4_SSL("mail.example", ssl_context=trust, timeout=20) as server:
+    server.login(email, password)
+    assert server.select("INBOX")[0] == "OK"
+places = [(name, port) for name in ("world", "shop.example") for port in (8090, 5232, 8070, 22)]
+places += [(other, 1143), (other, 8090), ("172.17.0.1", 22)]
+for place in places:
+    try:
+        socket.create_connection(place, 2)
+    except OSError:
+        pass
+    else:
+        print(place)
+"""
+
+
+def test_a_desktop_reaches_its_world_and_no_other(fleet: LocalFleet, world: World) -> None:
+    source = desktop_container_settings()
+    changes = {"state_dir": fleet._settings.state_dir, "desktop": "container"}
+    desktops = LocalFleet(source.model_copy(update=changes))
+    roles = {"pc": ResourceSpec(DESKTOP), "world": ResourceSpec(WORLD, parameters={"seed": 8})}
+    with desktops.acquire(roles) as lease:
+        own = cast("World", lease.environment.resources["world"])
+        authority, person = open_authority(own._settings).certificate, own.persona.person
+        arguments = [authority, person.email, person.password, world.endpoints[143][0]]
+        argv = ["python3", "-I", "-c", ON_DESKTOP, *arguments]
+        assert lease.environment.machines["pc"].run(argv, timeout_s=120).require().text == ""
+        client = Client(own)
+        assert wait_until(lambda: client.has_mail("From the desktop"), timeout_s=20, every_s=0.1)
+
+
+def test_changes_in_a_world_are_side_effects(world: World) -> None:
+    client, watch = Client(world), StateWatch({"world": world, "other": object()}, SYSTEM_CLOCK)
+    watch.begin()
+    assert client.count(Folder.INBOX) > 500
+    assert client.web("GET", "/files/")[0] == 200
+    assert client.web("GET", client.collection(Calendar.WORK))[0] == 200
+    assert watch.changes() == ()
+    mail = world.persona.mails.in_folder(Folder.INBOX).unread().last()
+    with client.imap() as server:
+        server.select(Folder.INBOX)
+        _, (found,) = server.search(None, f'HEADER Message-ID "{mail.id}"')
+        server.store(found.decode(), "+FLAGS", "\\Seen")
+    client.web("PUT", "/files/new.txt", "new")
+    client.send("someone@else.example", "Hello")
+    changes = watch.changes()
+    assert changes is not None
+    rows = {(change.change, change.name.rpartition("/")[0]) for change in changes}
+    assert rows == {("changed", "mail/INBOX"), ("added", "files"), ("added", "outside/new")}
+    assert any(mail.id in change.name for change in changes)
+
+
+@pytest.mark.phone
+@pytest.mark.adb
+def test_the_example_task_is_solved(
+    fleet: LocalFleet, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MESOCOSM_STATE_DIR", str(fleet._settings.state_dir))
+    get_settings.cache_clear()
+    suite = str(REPOSITORY / "examples/suites/world")
+    try:
+        assert main(["run", suite, "--agent", "oracle", "--json"]) == 0
+    finally:
+        get_settings.cache_clear()
+    (trial,) = json.loads(capsys.readouterr().out)["trials"]
+    assert (trial["verdict"], trial["nodes_met"]) == ("PASS", 1)
 
 
 class NoAnswer:

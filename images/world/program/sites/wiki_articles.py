@@ -103,7 +103,6 @@ class Encyclopaedia:
             about += f" It has {count} parts with codes of their own."
         facts = {
             "Official name": official,
-            "Flag": row.get("flag", ""),
             "Code of two letters": row["alpha_2"],
             "Code of three letters": row["alpha_3"],
             "Numeric code": row["numeric"],
