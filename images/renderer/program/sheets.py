@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from images.renderer.program.errors import DocumentError
 from images.renderer.program.pages import Reply
+from images.renderer.program.readings import embeds_fonts
 from images.renderer.program.sheet_cells import read_cells
 from images.renderer.program.sheet_objects import read_charts, read_comments, read_pivot_tables
 from images.renderer.program.sheet_perturbation import find_sheet, perturb_all
@@ -49,7 +50,7 @@ def view_sheets(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
         "null_date": _day(document.NullDate),
         "is_place_asked": not request.get("place") and is_place_asked(document),
     }
-    printer = SheetPrinter(office, document, request["shown"])
+    printer = SheetPrinter(office, document, request["shown"], is_foreign=embeds_fonts(data))
     view["shown"] = printer.decide()
     if request["pages"] and not request["shown"]:
         printer.print_all()
