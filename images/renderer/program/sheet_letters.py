@@ -56,8 +56,10 @@ class AskedCell:
 
     @property
     def place(self) -> Box:
-        """Its place in the print within its borders, with empty cells beside it."""
-        place, inset = around(self.boxes), self.inset_mm
+        """Its place in the print within its borders, with empty cells into which it runs."""
+        own, *beside = self.boxes
+        spill = [box for box in beside if any(letter.is_in(box) for letter in self.letters)]
+        place, inset = around([own, *spill]), self.inset_mm
         sides = place.left + inset, place.top + inset, place.right - inset, place.bottom - inset
         return Box(place.page, *sides)
 

@@ -24,6 +24,7 @@ from images.renderer.program.sheet_lines import MAX_LINES, border_mm, lines_of_c
 from images.renderer.program.sheet_objects import find_chart, place_of, shapes_of
 from images.renderer.program.sheet_pages import HEIGHT_MM, SLACK_MM, WIDTH_MM, set_pages
 from images.renderer.program.sheet_perturbation import find_cell, find_sheet, unlock
+from images.renderer.program.sheet_results import is_restyling
 from images.renderer.program.sheet_tiles import (
     Tile,
     cell_at,
@@ -32,7 +33,7 @@ from images.renderer.program.sheet_tiles import (
     extent_of,
     fit_rows,
 )
-from images.renderer.program.sheet_window import is_open, read_window
+from images.renderer.program.sheet_window import is_open, is_restyled, read_window
 from images.renderer.program.visibility import Item, decide_items, undecided
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ class SheetPrinter:
         self._pages: list[Image] = []
         self._path: Path | None = None
         self._nothing = 0
+        self._is_restyled = False
         self._cells: dict[Item, AskedCell] = {}
         self._charts: dict[Item, ChartParts] = {}
         self._removed: list[AskedCell] = []
@@ -85,6 +87,7 @@ class SheetPrinter:
         if not self._asked:
             return []
         unlock(self._document)
+        self._is_restyled = is_restyled(self._document)
         self._nothing = self._document.NumberFormats.addNew(_NOTHING, _LOCALE())
         items = [self._item_of(asked) for asked in self._asked]
         to_decide = [item for item in items if isinstance(item, Item)]
@@ -187,6 +190,8 @@ class SheetPrinter:
     def _cell_item(self, sheet: Any, cell: Any) -> Item | dict[str, Any]:  # noqa: ANN401
         if not cell.Formula:
             return undecided("the cell is empty", is_found=False)
+        if self._is_restyled or is_restyling(cell.Formula):
+            return undecided("a formula changes how the cell looks")
         cursor = sheet.createCursorByRange(cell)
         cursor.collapseToMergedArea()
         area = cursor.RangeAddress

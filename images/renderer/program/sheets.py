@@ -11,7 +11,7 @@ from images.renderer.program.sheet_cells import read_cells
 from images.renderer.program.sheet_objects import read_charts, read_comments, read_pivot_tables
 from images.renderer.program.sheet_perturbation import find_sheet, perturb_all
 from images.renderer.program.sheet_print import SheetPrinter
-from images.renderer.program.sheet_results import find_stale
+from images.renderer.program.sheet_results import find_restyling, find_stale
 from images.renderer.program.sheet_window import is_place_asked, read_window
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def view_sheets(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
     if stale:  # they were recalculated meanwhile
         document.close(True)
         document = _open(office, data, request)
+    stale |= find_restyling(document)
     view = {
         "kind": "sheets",
         "sheets": [
