@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from images.renderer.program.lines import is_clean
-from images.renderer.program.pages import Box, around
+from images.renderer.program.pages import DPI, Box, around
 from images.renderer.program.sheet_drawn import (
     Character,
     is_letter_seen,
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from PIL.Image import Image
+
+_PIXEL_MM = 25.4 / DPI
 
 
 @dataclass
@@ -54,12 +56,11 @@ class AskedCell:
         self.letters = [letter for part in letters for letter in part]
         self.may_have_others = any(letters[1:]) or self.is_other_drawn
 
-    @property
-    def place(self) -> Box:
-        """Its place in the print within its borders, with empty cells into which it runs."""
+    def inside(self, margin_mm: float = 0) -> Box:
+        """Return its place in the print within its borders, with empty cells into which it runs."""
         own, *beside = self.boxes
         spill = [box for box in beside if any(letter.is_in(box) for letter in self.letters)]
-        place, inset = around([own, *spill]), self.inset_mm
+        place, inset = around([own, *spill]), self.inset_mm + margin_mm
         sides = place.left + inset, place.top + inset, place.right - inset, place.bottom - inset
         return Box(place.page, *sides)
 
@@ -100,5 +101,5 @@ def check_letters(
             if not letter.text.isspace()
         )
         boxes = [letter.box for letter in cell.letters if not letter.text.isspace()]
-        place = around(boxes).within(cell.place) if boxes else None
+        place = around(boxes).within(cell.inside(_PIXEL_MM)) if boxes else None
         cell.is_clean = place is not None and is_clean(after[cell.page], place)

@@ -68,8 +68,8 @@ def lines_of_cells(path: Path, cells: Sequence[AskedCell]) -> list[list[dict[str
 
 
 def _lines(cell: AskedCell, content: Any, height: float) -> list[dict[str, Any]]:  # noqa: ANN401
-    around_it, inside = around(cell.boxes), cell.place
-    within = replace(inside, top=around_it.top, bottom=around_it.bottom)
+    inside, outside = cell.inside(), around(cell.boxes)
+    within = replace(inside, top=outside.top, bottom=outside.bottom)
     if cell.is_clean and _is_cut(cell):
         return []  # a low row, of which little can be read
     found = []

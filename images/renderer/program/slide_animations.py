@@ -61,7 +61,7 @@ def hide_what_left(page: Any) -> None:  # noqa: ANN401 - UNO has no types
 
 def _hide(switch: _Switch) -> None:
     if switch.paragraph is None:
-        switch.shape.Printable = False
+        switch.shape.Visible = False
         return
     paragraphs = list(paragraphs_of(switch.shape))
     if switch.paragraph < len(paragraphs):
@@ -100,7 +100,7 @@ def _switch(node: Any, target: Any, moment: _Moment) -> Iterator[_Switch]:  # no
         return
     paragraph = getattr(target, "Paragraph", None)
     shape = target if paragraph is None else target.Shape
-    if hasattr(shape, "Printable"):
+    if hasattr(shape, "Visible"):
         yield _Switch(shape, paragraph, moment, is_on)
 
 
