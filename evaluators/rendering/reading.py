@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-VERSION = 1
+VERSION = 2
 """Version of what is read, and how."""
 _INK = 0.35
 _FULL_INK = 0.9
@@ -64,15 +64,16 @@ def read_again(reply: bytes) -> bytes:
             return reply
         contexts = _contexts(view)
         for row in view["shown"]:
-            _judge(row, row.pop("readings", []), contexts, needs_one=view["kind"] == "pdf")
+            _judge(row, row.pop("readings", []), contexts, view["kind"])
     except _INVALID as exc:
         raise RendererError("The renderer sent an invalid view.", details=repr(exc)) from exc
     return json.dumps(view, ensure_ascii=False).encode()
 
 
 def _judge(
-    row: dict[str, Any], readings: list[dict[str, Any]], contexts: Sequence[str], *, needs_one: bool
+    row: dict[str, Any], readings: list[dict[str, Any]], contexts: Sequence[str], kind: str
 ) -> None:
+    needs_one, is_cell = kind == "pdf", kind == "sheets"
     row["readings"] = []
     wrong: dict[int, dict[str, Any]] = {}
     right: set[int] = set()
@@ -92,12 +93,12 @@ def _judge(
         return
     paragraphs = {measured["paragraph"] for measured in wrong.values()}
     row["paragraphs"] = [number for number in row.get("paragraphs", ()) if number not in paragraphs]
-    for place in row["places"]:
+    for place in row.get("places", ()):
         place["is_seen"] = place["is_seen"] and not any(
             _is_same(place, line) for line in wrong.values()
         )
     is_left = bool(right) if needs_one else bool(right or row["paragraphs"] or _is_seen_unread(row))
-    if not is_left:
+    if is_cell or not is_left:
         read = next(iter(wrong.values()))
         row["is_shown"] = False
         row["reason"] = f"it reads as {read['read']!r} instead of {read['text']!r}"
@@ -118,6 +119,7 @@ def _is_same(place: dict[str, Any], line: dict[str, Any]) -> bool:
 
 def _measure(reading: dict[str, Any], contexts: Sequence[str]) -> dict[str, Any]:
     picture = reading.pop("picture")
+    context = reading.pop("context", "")
     reading.pop("occurrence")
     measured: dict[str, Any] = {
         **reading,
@@ -135,7 +137,7 @@ def _measure(reading: dict[str, Any], contexts: Sequence[str]) -> dict[str, Any]
     measured.update(line.look())
     if not is_readable(reading["text"]):
         return measured
-    before, after = _neighbours(reading["text"], contexts)
+    before, after = _neighbours(reading["text"], [context] if context else contexts)
     for stretch, is_plain in _LOOKS:
         measured["read"] = line_reader().read_line(line.cut(stretch, is_plain=is_plain))
         measured["agrees"] = can_be(measured["read"], reading["text"], before, after)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 PATH = "~/Documents/talk.pptx"
 FAIR = BUILTIN / "documents" / "data" / "fair.odp"
 """A presentation of five slides that LibreOffice saved."""
+_NAMESPACE = 'xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"'
 Build = Any
 """A function that fills a slide; python-pptx has no types."""
 
@@ -223,6 +224,47 @@ def transition(xml: str) -> Build:
 
         element = parse_xml(f"<p:transition {nsdecls('p')}>{xml}</p:transition>")
         slide._element.insert(2, element)
+
+    return build
+
+
+def animated(number: int, *, is_exit: bool) -> Build:
+    """Return a builder that lets a shape appear or disappear at a click.
+
+    Args:
+        number: of the shape, from 0.
+        is_exit: whether it disappears.
+    """
+
+    def build(slide: Any) -> None:
+        from pptx.oxml import parse_xml
+
+        target = f'<p:tgtEl><p:spTgt spid="{slide.shapes[number].shape_id}"/></p:tgtEl>'
+        kind, value = ("exit", "hidden") if is_exit else ("entr", "visible")
+        now = '<p:stCondLst><p:cond delay="{}"/></p:stCondLst>'
+        effect = (
+            f'<p:set><p:cBhvr><p:cTn id="6" dur="1" fill="hold">{now.format(0)}</p:cTn>{target}<p:attrNameLst>'
+            "<p:attrName>style.visibility</p:attrName></p:attrNameLst></p:cBhvr>"
+            f'<p:to><p:strVal val="{value}"/></p:to></p:set>'
+        )
+        for attributes in (
+            f'id="5" presetID="1" presetClass="{kind}" presetSubtype="0" fill="hold" grpId="0" nodeType="clickEffect"',
+            'id="4" fill="hold"',
+            'id="3" fill="hold"',
+        ):
+            delay = "indefinite" if 'id="3"' in attributes else "0"
+            children = f"{now.format(delay)}<p:childTnLst>{effect}</p:childTnLst>"
+            effect = f"<p:par><p:cTn {attributes}>{children}</p:cTn></p:par>"
+        effect = (
+            '<p:seq concurrent="1" nextAc="seek"><p:cTn id="2" dur="indefinite" nodeType="mainSeq"><p:childTnLst>'
+            f"{effect}</p:childTnLst></p:cTn></p:seq>"
+        )
+        slide._element.append(
+            parse_xml(
+                f'<p:timing {_NAMESPACE}><p:tnLst><p:par><p:cTn id="1" dur="indefinite" restart="never"'
+                f' nodeType="tmRoot"><p:childTnLst>{effect}</p:childTnLst></p:cTn></p:par></p:tnLst></p:timing>'
+            )
+        )
 
     return build
 

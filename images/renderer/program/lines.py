@@ -45,6 +45,8 @@ class Line:
         frame: lower edge, baseline and upper edge of its fonts, in points from the bottom of the page;
             None if it is not level.
         has_symbols: whether a letter is drawn in a font of symbols.
+        within: what may be pictured around it; None for all of the page.
+        context: the text that it is a part of, if that is in no paragraph of the view.
     """
 
     occurrence: int
@@ -54,6 +56,8 @@ class Line:
     is_tiny: bool
     frame: tuple[float, float, float] | None
     has_symbols: bool
+    within: Box | None = None
+    context: str = ""
 
 
 def look_at_lines(
@@ -84,8 +88,8 @@ def look_at_lines(
         {
             "line": line,
             "is_partial": line.occurrence in partial,
-            "has_label": not _is_clean(before[line.box.page], _before(line.box), CONTRAST),
-            "is_clean": not line.has_symbols and _is_clean(after[line.box.page], line.box),
+            "has_label": not is_clean(before[line.box.page], _before(line.box), CONTRAST),
+            "is_clean": not line.has_symbols and is_clean(after[line.box.page], line.box),
         }
         for line in lines
     ]
@@ -122,7 +126,7 @@ def _before(box: Box) -> Box:
     return Box(box.page, max(box.left - LABEL_MM, 0), box.top, right, box.bottom)
 
 
-def _is_clean(page: Image, box: Box, least: int = CLEAN) -> bool:
+def is_clean(page: Image, box: Box, least: int = CLEAN) -> bool:
     """Return whether a place, such as that of a removed text and what touches it, has a single colour."""
     around = page.crop(pixels_of(box))
     return 0 in around.size or all(

@@ -183,6 +183,13 @@ def change_of(difference: Image.Image, least: int = CONTRAST) -> Change:
     )
 
 
+def around(boxes: Sequence[Box]) -> Box:
+    """Return the smallest box around boxes of one page."""
+    left, top = min(box.left for box in boxes), min(box.top for box in boxes)
+    right, bottom = max(box.right for box in boxes), max(box.bottom for box in boxes)
+    return Box(boxes[0].page, left, top, right, bottom)
+
+
 def page_box(page: int, picture: Image.Image) -> Box:
     """Return the box of a whole page."""
     width, height = (size / DPI * _MM_PER_INCH for size in picture.size)

@@ -32,7 +32,12 @@ _ACROSS, _DOWN = 1.5, 0.1
 
 
 def attach_readings(
-    path: Path, rows: Sequence[dict[str, Any]], *, is_foreign: bool, needs_one: bool = False
+    path: Path,
+    rows: Sequence[dict[str, Any]],
+    *,
+    is_foreign: bool,
+    needs_one: bool = False,
+    max_lines: int = MAX_LINES,
 ) -> None:
     """Replace ``lines`` of the rows of texts by ``readings``: those lines that are to be read, with their pictures.
 
@@ -41,10 +46,11 @@ def attach_readings(
         rows: the rows.
         is_foreign: whether the document may bring fonts of its own, which makes all lines suspect.
         needs_one: whether one occurrence of a text is enough.
+        max_lines: lines that may be read.
     """
     lines = [row.pop("lines", []) for row in rows]
     chosen = [list(_choose(row, is_foreign=is_foreign, needs_one=needs_one)) for row in lines]
-    budget = _Budget(sum(map(len, chosen)))
+    budget = _Budget(sum(map(len, chosen)), max_lines)
     pages = _Pages(path)
     for row, found in zip(rows, chosen, strict=True):
         readings = [_reading(line, pages) for line in found if budget.allows(line["line"])]
@@ -65,8 +71,8 @@ def embeds_fonts(data: bytes) -> bool:
 class _Budget:
     """Lines that may be read of a document: if there are too many, they are taken evenly."""
 
-    def __init__(self, wanted: int) -> None:
-        self._step = max(1, -(-wanted // MAX_LINES))
+    def __init__(self, wanted: int, limit: int) -> None:
+        self._step = max(1, -(-wanted // limit))
         self._seen = self._characters = 0
 
     def allows(self, line: Line) -> bool:
@@ -120,16 +126,18 @@ class _Pages:
             min(right + _ACROSS * size, width),
             min(high + _DOWN * size, height),
         ]
+        if (within := line.within) is not None:
+            least = points_of(within.left), height - points_of(within.bottom)
+            most = points_of(within.right), height - points_of(within.top)
+            edges = [*map(max, edges[:2], least), *map(min, edges[2:], most)]
         if edges[0] >= edges[2] or edges[1] >= edges[3]:
             return None
         scale = min(scale, MAX_WIDTH_PX / (edges[2] - edges[0]))
         crop = edges[0], edges[1], width - edges[2], height - edges[3]
         drawn = page.render(scale=scale, crop=crop, may_draw_forms=True).to_pil().convert("RGB")
         return {
-            "left_px": round((left - edges[0]) * scale),
-            "right_px": max(
-                round((right - edges[0]) * scale), round((left - edges[0]) * scale) + 1
-            ),
+            "left_px": (start := max(round((left - edges[0]) * scale), 0)),
+            "right_px": max(round((right - edges[0]) * scale), start + 1),
             "top_px": max(round((edges[3] - high) * scale), 0),
             "baseline_px": max(round((edges[3] - baseline) * scale), 1),
             "bottom_px": round((edges[3] - low) * scale),
@@ -148,6 +156,7 @@ def _reading(row: dict[str, Any], pages: _Pages) -> dict[str, Any]:
         "width_mm": round(line.box.right - line.box.left, 2),
         "height_mm": round(line.box.bottom - line.box.top, 2),
         "text": line.text,
+        "context": line.context,
         "has_label": row.get("has_label", False),
         "picture": pages.picture(line),
     }

@@ -45,11 +45,13 @@ class Character:
         text: the character.
         box: its place; its page is that of the print.
         look: its formatting, as in views.
+        index: its number on the page.
     """
 
     text: str
     box: Box
     look: tuple[tuple[str, Any], ...]
+    index: int = 0
 
     @property
     def spot(self) -> tuple[str, int, int]:
@@ -148,7 +150,7 @@ def _characters(page: Any, number: int) -> list[Character]:  # noqa: ANN401 - py
         if clip[0] <= x <= clip[2] and clip[1] <= y <= clip[3]:
             sides = (mm_of(side) for side in (left, height - top, right, height - bottom))
             text = chr(raw.FPDFText_GetUnicode(content, index))
-            characters.append(Character(text, Box(number, *sides), look))
+            characters.append(Character(text, Box(number, *sides), look, index))
     return characters
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from images.renderer.program.lines import is_clean
+from images.renderer.program.pages import DPI, Box, around
 from images.renderer.program.sheet_drawn import (
     Character,
     is_letter_seen,
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
     from PIL.Image import Image
 
-    from images.renderer.program.pages import Box
+_PIXEL_MM = 25.4 / DPI
 
 
 @dataclass
@@ -33,6 +35,9 @@ class AskedCell:
         letters: letters that are drawn there.
         may_have_others: whether some of them may be of something else.
         is_whole: whether all of them are seen.
+        shown: its displayed text, also of a number.
+        inset_mm: what its borders take of its edges.
+        is_clean: whether its letters have nothing else in their place.
     """
 
     page: int
@@ -41,12 +46,23 @@ class AskedCell:
     letters: list[Character] = field(default_factory=list)
     may_have_others: bool = False
     is_whole: bool = True
+    shown: str = ""
+    inset_mm: float = 0
+    is_clean: bool = False
 
     def note(self, boxes: Sequence[Box], letters: Sequence[Sequence[Character]]) -> None:
         """Keep its places in the print, and the letters in each of them."""
         self.boxes = boxes
         self.letters = [letter for part in letters for letter in part]
         self.may_have_others = any(letters[1:]) or self.is_other_drawn
+
+    def inside(self, margin_mm: float = 0) -> Box:
+        """Return its place in the print within its borders, with empty cells into which it runs."""
+        own, *beside = self.boxes
+        spill = [box for box in beside if any(letter.is_in(box) for letter in self.letters)]
+        place, inset = around([own, *spill]), self.inset_mm + margin_mm
+        sides = place.left + inset, place.top + inset, place.right - inset, place.bottom - inset
+        return Box(place.page, *sides)
 
     @property
     def is_other_drawn(self) -> bool:
@@ -84,3 +100,6 @@ def check_letters(
             for letter in cell.letters
             if not letter.text.isspace()
         )
+        boxes = [letter.box for letter in cell.letters if not letter.text.isspace()]
+        place = around(boxes).within(cell.inside(_PIXEL_MM)) if boxes else None
+        cell.is_clean = place is not None and is_clean(after[cell.page], place)

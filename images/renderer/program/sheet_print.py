@@ -6,20 +6,25 @@ of the print, whatever the document's print ranges, scale and breaks.
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import uno
 
 from images.renderer.program.errors import DocumentError
 from images.renderer.program.pages import Box, encode_png, render_pages
+from images.renderer.program.readings import attach_readings
 from images.renderer.program.sheet_chart_parts import ChartParts, decide_charts
 from images.renderer.program.sheet_drawn import background_of, read_characters, runs_of, text_of
 from images.renderer.program.sheet_letters import AskedCell, check_letters
+from images.renderer.program.sheet_lines import MAX_LINES, border_mm, lines_of_cells
 from images.renderer.program.sheet_objects import find_chart, place_of, shapes_of
 from images.renderer.program.sheet_pages import HEIGHT_MM, SLACK_MM, WIDTH_MM, set_pages
 from images.renderer.program.sheet_perturbation import find_cell, find_sheet, unlock
+from images.renderer.program.sheet_results import is_restyling
 from images.renderer.program.sheet_tiles import (
     Tile,
     cell_at,
@@ -28,12 +33,10 @@ from images.renderer.program.sheet_tiles import (
     extent_of,
     fit_rows,
 )
-from images.renderer.program.sheet_window import is_open, read_window
+from images.renderer.program.sheet_window import is_open, is_restyled, read_window
 from images.renderer.program.visibility import Item, decide_items, undecided
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from PIL.Image import Image
 
     from images.renderer.program.office import Office
@@ -53,9 +56,18 @@ class SheetPrinter:
         office: the running LibreOffice.
         document: the open workbook; its page setup is changed, and the asked items are removed.
         asked: items, as in requests.
+        is_foreign: whether the document may bring fonts of its own.
     """
 
-    def __init__(self, office: Office, document: Any, asked: list[dict[str, Any]]) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        office: Office,
+        document: Any,  # noqa: ANN401 - UNO has no types
+        asked: list[dict[str, Any]],
+        *,
+        is_foreign: bool,
+    ) -> None:
+        self._is_foreign = is_foreign
         self._office = office
         self._document = document
         self._asked = asked
@@ -63,6 +75,7 @@ class SheetPrinter:
         self._pages: list[Image] = []
         self._path: Path | None = None
         self._nothing = 0
+        self._is_restyled = False
         self._cells: dict[Item, AskedCell] = {}
         self._charts: dict[Item, ChartParts] = {}
         self._removed: list[AskedCell] = []
@@ -74,6 +87,7 @@ class SheetPrinter:
         if not self._asked:
             return []
         unlock(self._document)
+        self._is_restyled = is_restyled(self._document)
         self._nothing = self._document.NumberFormats.addNew(_NOTHING, _LOCALE())
         items = [self._item_of(asked) for asked in self._asked]
         to_decide = [item for item in items if isinstance(item, Item)]
@@ -81,12 +95,16 @@ class SheetPrinter:
         self._document.enableAutomaticCalculation(False)
         self._pages = self._last = self._print() if self._tiles else []
         drawn = self._drawn(to_decide)
+        first_print = self._keep_print()
         if self._charts and self._path is not None:
             first = self._path.rename(self._path.with_name("first"))
             charts = list(self._charts.values())
             decide_charts(charts, first, self._print, self._path)
         decided = decide_items(to_decide, self._pages, self._print_without)
-        rows = iter([self._row(*found) for found in zip(to_decide, decided, drawn, strict=True)])
+        found = [self._row(*parts) for parts in zip(to_decide, decided, drawn, strict=True)]
+        if first_print is not None:
+            self._attach_readings(first_print, to_decide, found)
+        rows = iter(found)
         return [next(rows) if isinstance(item, Item) else item for item in items]
 
     def _row(self, item: Item, decided: dict[str, Any], drawn: dict[str, Any]) -> dict[str, Any]:
@@ -95,6 +113,27 @@ class SheetPrinter:
         unseen = {"is_shown": False, "reason": reason} if reason else {}
         parts = self._charts[item].row() if item in self._charts else {}
         return {**decided, **drawn, **unseen, **parts}
+
+    def _keep_print(self) -> Path | None:
+        """Return a copy of the first print, if cells are asked for."""
+        if self._path is None or not self._cells:
+            return None
+        return Path(shutil.copy(self._path, self._path.with_name("cells")))
+
+    def _attach_readings(self, path: Path, items: list[Item], rows: list[dict[str, Any]]) -> None:
+        """Add pictures of the lines of cells that are seen."""
+        asked = zip(items, rows, strict=True)
+        seen = [
+            (self._cells[item], row)
+            for item, row in asked
+            if item in self._cells and row["is_shown"]
+        ]
+        lines = lines_of_cells(path, [cell for cell, _ in seen])
+        for (_, row), found in zip(seen, lines, strict=True):
+            row["lines"] = found
+        attach_readings(
+            path, [row for _, row in seen], is_foreign=self._is_foreign, max_lines=MAX_LINES
+        )
 
     def _print_without(self) -> list[Image]:
         """Print again, and look at the letters of the cells that were removed since the last time."""
@@ -151,6 +190,8 @@ class SheetPrinter:
     def _cell_item(self, sheet: Any, cell: Any) -> Item | dict[str, Any]:  # noqa: ANN401
         if not cell.Formula:
             return undecided("the cell is empty", is_found=False)
+        if self._is_restyled or is_restyling(cell.Formula):
+            return undecided("a formula changes how the cell looks")
         cursor = sheet.createCursorByRange(cell)
         cursor.collapseToMergedArea()
         area = cursor.RangeAddress
@@ -160,7 +201,8 @@ class SheetPrinter:
         box = self._box(tile, cursor.Position, cursor.Size)
         is_text = cell.Type.value == "TEXT"
         spill = self._spill(tile, sheet, area) if is_text else ()
-        known = AskedCell(box.page, cell.String if is_text else None)
+        known = AskedCell(box.page, cell.String if is_text else None, shown=cell.String)
+        known.inset_mm = border_mm(sheet, area)
         size = len("".join(cell.String.split()))
         item = Item((box, *spill), size, partial(self._blank, cell, known))
         self._cells[item] = known

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 from images.renderer.program.errors import DocumentError
@@ -14,6 +15,7 @@ MAX_CELLS = 500_000
 """Cells of the used rectangle of a sheet, empty ones included."""
 RESULTS = 1 | 2 | 4
 """Source: com.sun.star.sheet.FormulaResult: VALUE, STRING, ERROR."""
+_STYLE = re.compile(r"\bSTYLE\s*\(", re.IGNORECASE)
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-12
 Spot = tuple[int, int, int]
 """Numbers of sheet, row and column of a cell."""
@@ -36,6 +38,28 @@ def find_stale(document: Any) -> set[Spot]:  # noqa: ANN401 - UNO has no types
     document.calculateAll()
     second = _results(document)
     return {spot for spot in differing if _is_same(first[spot], second[spot])}
+
+
+def find_restyling(document: Any) -> set[Spot]:  # noqa: ANN401 - UNO has no types
+    """Return the formulas that change how their cell looks, now or after some seconds."""
+    found: set[Spot] = set()
+    for number in range(document.Sheets.Count):
+        sheet = document.Sheets.getByIndex(number)
+        ranges = sheet.queryFormulaCells(RESULTS)
+        if not ranges.Count:
+            continue
+        formulas = used_range(sheet).FormulaArray
+        found |= {
+            (number, row, column)
+            for row, column in spots_of(ranges)
+            if is_restyling(formulas[row][column])
+        }
+    return found
+
+
+def is_restyling(formula: str) -> bool:
+    """Return whether a formula changes how its cell looks."""
+    return bool(_STYLE.search(formula))
 
 
 def spots_of(ranges: Any) -> Iterator[tuple[int, int]]:  # noqa: ANN401 - UNO has no types

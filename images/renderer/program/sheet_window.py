@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from images.renderer.program.sheet_results import RESULTS, used_range
+from images.renderer.program.sheet_results import RESULTS, is_restyling, used_range
 from images.renderer.program.sheet_tiles import first_from
 
 if TYPE_CHECKING:
@@ -82,11 +83,17 @@ def print_settings(document: Any) -> dict[str, bool]:  # noqa: ANN401 - UNO has 
 
 def is_place_asked(document: Any) -> bool:  # noqa: ANN401 - UNO has no types
     """Return whether a formula may ask where the file of a workbook is."""
-    return any(_PLACE.search(formula) for formula in _formulas(document))
+    formulas = chain(_shared_formulas(document), _cell_formulas(document))
+    return any(_PLACE.search(formula) for formula in formulas)
 
 
-def _formulas(document: Any) -> Iterator[str]:  # noqa: ANN401 - UNO has no types
-    """Yield the formulas of named expressions, conditional formats and cells."""
+def is_restyled(document: Any) -> bool:  # noqa: ANN401 - UNO has no types
+    """Return whether formulas that may belong to any cell change how it looks, now or after some seconds."""
+    return any(is_restyling(formula) for formula in _shared_formulas(document))
+
+
+def _shared_formulas(document: Any) -> Iterator[str]:  # noqa: ANN401 - UNO has no types
+    """Yield the formulas of named expressions and conditional formats."""
     sheets = [document.Sheets.getByIndex(number) for number in range(document.Sheets.Count)]
     for owner in (document, *sheets):
         names = owner.NamedRanges
@@ -96,5 +103,10 @@ def _formulas(document: Any) -> Iterator[str]:  # noqa: ANN401 - UNO has no type
             for number in range(form.Count):
                 entry = form.getByIndex(number)
                 yield from (getattr(entry, name, "") for name in ("Formula1", "Formula2"))
+
+
+def _cell_formulas(document: Any) -> Iterator[str]:  # noqa: ANN401 - UNO has no types
+    for number in range(document.Sheets.Count):
+        sheet = document.Sheets.getByIndex(number)
         if sheet.queryFormulaCells(RESULTS).Count:
             yield from (formula for row in used_range(sheet).FormulaArray for formula in row)

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from images.renderer.program.errors import DocumentError
 from images.renderer.program.pages import Reply
+from images.renderer.program.readings import embeds_fonts
 from images.renderer.program.sheet_cells import read_cells
 from images.renderer.program.sheet_objects import read_charts, read_comments, read_pivot_tables
 from images.renderer.program.sheet_perturbation import find_sheet, perturb_all
 from images.renderer.program.sheet_print import SheetPrinter
-from images.renderer.program.sheet_results import find_stale
+from images.renderer.program.sheet_results import find_restyling, find_stale
 from images.renderer.program.sheet_window import is_place_asked, read_window
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def view_sheets(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
     if stale:  # they were recalculated meanwhile
         document.close(True)
         document = _open(office, data, request)
+    stale |= find_restyling(document)
     view = {
         "kind": "sheets",
         "sheets": [
@@ -49,7 +51,7 @@ def view_sheets(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
         "null_date": _day(document.NullDate),
         "is_place_asked": not request.get("place") and is_place_asked(document),
     }
-    printer = SheetPrinter(office, document, request["shown"])
+    printer = SheetPrinter(office, document, request["shown"], is_foreign=embeds_fonts(data))
     view["shown"] = printer.decide()
     if request["pages"] and not request["shown"]:
         printer.print_all()

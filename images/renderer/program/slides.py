@@ -13,6 +13,7 @@ from images.renderer.program.notes import decide_notes, notes_of
 from images.renderer.program.pages import Box, Reply, encode_png, render_pages
 from images.renderer.program.readings import attach_readings, embeds_fonts
 from images.renderer.program.sheet_objects import place_of, shapes_of
+from images.renderer.program.slide_animations import hide_what_left
 from images.renderer.program.visibility import (
     Item,
     asked_of,
@@ -83,14 +84,12 @@ def view_slides(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
     path = office.export(document, _PDF) if is_drawn else None
     before = render_pages(path) if path is not None else []
     is_foreign = embeds_fonts(data)
-    rows = {
-        "text": _decide_texts(path, asked_of("text", request), printed),
-        "object": decide_mixed(
-            [_item(pages, printed, asked) for asked in asked_of("object", request)], before, render
-        ),
-    }
-    if path is not None:
+    rows = {"text": _decide_texts(path, asked_of("text", request), printed)}
+    if path is not None:  # before another print takes its place
         attach_readings(path, rows["text"], is_foreign=is_foreign)
+    rows["object"] = decide_mixed(
+        [_item(pages, printed, asked) for asked in asked_of("object", request)], before, render
+    )
     slides_with_notes = [asked["page"] for asked in asked_of("notes", request)]
     rows["notes"] = decide_notes(office, document, slides_with_notes, is_foreign=is_foreign)
     view["shown"] = merge_rows(request["shown"], rows)
@@ -98,7 +97,7 @@ def view_slides(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
 
 
 def _print_what_is_shown(document: Any, pages: list[Any]) -> None:  # noqa: ANN401 - UNO has no types
-    """Let the print leave out what the screen does not show: layers and shapes."""
+    """Let the print leave out what the screen does not show in the end: layers, shapes, what animations hide."""
     layers = document.LayerManager
     for number in range(layers.Count):
         layer = layers.getByIndex(number)
@@ -107,6 +106,7 @@ def _print_what_is_shown(document: Any, pages: list[Any]) -> None:  # noqa: ANN4
         for shape in shapes_of(page):
             if not _property(shape, "Visible", True):
                 shape.Printable = False
+        hide_what_left(page)
 
 
 def _slide(page: Any) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types

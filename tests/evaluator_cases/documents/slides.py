@@ -18,6 +18,7 @@ from tests.evaluator_cases import file_builders
 from tests.evaluator_cases.document_cases import at
 from tests.evaluator_cases.slide_decks import (
     PATH,
+    animated,
     body,
     box,
     deck,
@@ -105,6 +106,12 @@ TABLES = (
             **_TITLE,
         ),
         forged("hidden slide", at(PATH, deck(on(title("Hello"), hide), title("x"))), **_TITLE),
+        forged(
+            "disappears at a click", at(PATH, deck(on(_HELLO, animated(0, is_exit=True)))), **_TITLE
+        ),
+        another_way(
+            "appears at a click", at(PATH, deck(on(_HELLO, animated(0, is_exit=False)))), **_TITLE
+        ),
         forged("covered", at(PATH, deck(on(_HELLO, rectangle((0, 0, 25, 6))))), **_TITLE),
         another_way("LibreOffice", at(PATH, fair()), **{**_TITLE, "title": "Village fair"}),
         another_way(

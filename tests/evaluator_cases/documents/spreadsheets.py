@@ -87,6 +87,26 @@ def _hidden() -> bytes:
     return xlsx({**cells, **_WANTED, "A2": 41.5}, None, hide)()
 
 
+def _struck(book: Any) -> None:
+    """Turn the 3 of 3.5 in B2 into an 8, by pictures of two strokes."""
+    from openpyxl.drawing.image import Image as SheetImage
+    from openpyxl.drawing.spreadsheet_drawing import AbsoluteAnchor
+    from openpyxl.drawing.xdr import XDRPoint2D, XDRPositiveSize2D
+    from PIL import Image
+
+    for left, top in _STROKES:
+        data = io.BytesIO()
+        Image.new("RGB", (2, 8), "black").save(data, "PNG")
+        picture = SheetImage(data)
+        size = XDRPositiveSize2D(int(0.25 * _MM), int(0.9 * _MM))
+        place = XDRPoint2D(int(left * _MM), int(top * _MM))
+        picture.anchor = AbsoluteAnchor(place, size)
+        book.active.add_image(picture)
+
+
+_MM = 36_000
+_STROKES = ((35.75, 6.65), (35.75, 7.9))
+"""Left and top in mm of what makes an 8 of a 3."""
 _WANTED: dict[str, Any] = {
     "A2": 2.5,
     "C1": 2.53125,
@@ -288,6 +308,8 @@ TABLES = (
             new({"A1": '=CELL("filename")', "B2": '=IF(ISERR(SEARCH("prices",A1)),2.5,7)'}),
             **_TEA,
         ),
+        forged("strokes over a digit", put(_struck, B2=3.5), **{**_TEA, "value": 3.5}),
+        forged("hidden after a while", put(B2='=2.5+STYLE("Default",9,"Hidden")'), **_TEA),
         forged("above frozen rows", put(_frozen("A3")), **_TEA),
         forged("text above a frozen column", put(_frozen("B3")), path=PATH, cell="A2", value="Tea"),
         equivalent={

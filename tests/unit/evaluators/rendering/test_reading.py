@@ -107,3 +107,15 @@ def test_what_cannot_be_read_is_measured_only() -> None:
 def test_views_without_pictures_of_lines_stay_as_they_are() -> None:
     view = b'{"kind": "text",  "shown": [{"is_shown": true}]}'
     assert read_again(view) == view
+
+
+def test_each_line_of_a_cell_must_read_as_it_should() -> None:
+    lines = ("Total", picture("Total")), ("41.50", picture("91.50"))
+    assert judged(row(*lines))["is_shown"]
+    assert not judged(row(*lines), "sheets")["is_shown"]
+
+
+def test_what_of_a_cell_is_cut_off_may_be_in_the_picture() -> None:
+    asked = row(("Total 41", picture("Total 41.50")))
+    asked["readings"][0]["context"] = "Total 41.50 in all"
+    assert judged(asked, "sheets")["is_shown"]
