@@ -228,18 +228,24 @@ def transition(xml: str) -> Build:
     return build
 
 
-def animated(number: int, *, is_exit: bool) -> Build:
+def animated(number: int, *, is_exit: bool, paragraph: int | None = None) -> Build:
     """Return a builder that lets a shape appear or disappear at a click.
 
     Args:
         number: of the shape, from 0.
         is_exit: whether it disappears.
+        paragraph: number of its paragraph that does; None for the shape.
     """
+    part = (
+        "" if paragraph is None else f'<p:txEl><p:pRg st="{paragraph}" end="{paragraph}"/></p:txEl>'
+    )
 
     def build(slide: Any) -> None:
         from pptx.oxml import parse_xml
 
-        target = f'<p:tgtEl><p:spTgt spid="{slide.shapes[number].shape_id}"/></p:tgtEl>'
+        target = (
+            f'<p:tgtEl><p:spTgt spid="{slide.shapes[number].shape_id}">{part}</p:spTgt></p:tgtEl>'
+        )
         kind, value = ("exit", "hidden") if is_exit else ("entr", "visible")
         now = '<p:stCondLst><p:cond delay="{}"/></p:stCondLst>'
         effect = (

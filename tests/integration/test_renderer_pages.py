@@ -29,6 +29,7 @@ from evaluators.rendering.views.picture import PictureView
 from evaluators.rendering.views.slides import SlidesView
 from evaluators.rendering.views.text import TextView
 from tests.evaluator_cases.pdf_pages import renamed
+from tests.evaluator_cases.slide_decks import animated, box, deck, on, title
 from tests.standins.pdf_files import pdf_file
 from tests.standins.renderer import real_views
 
@@ -228,6 +229,16 @@ def test_a_presentation(views: DocumentViews) -> None:
     assert len(viewed.pages) == 1
     texts = ("The title", "Body words", "beside the slide", "below a shape", "On a hidden slide")
     assert shown_texts(views, out.getvalue(), "pptx", *texts) == ["The title", "Body words"]
+
+
+def test_what_a_show_hides_in_the_end_is_not_seen(views: DocumentViews) -> None:
+    build = on(box("first line\nsecond line"), animated(1, is_exit=True, paragraph=1))
+    data = deck(on(title("Title"), build), on(title("Gone"), animated(0, is_exit=True)))()
+    texts = ("Title", "first line", "second line", "Gone")
+    objects = (ObjectItem(number=1, page=0), ObjectItem(number=0, page=1))
+    asked = (*(TextItem(text=text) for text in texts), *objects)
+    shown = views.view(data, ViewRequest(suffix="pptx", shown=asked)).view.shown
+    assert [row.is_shown for row in shown] == [True, True, False, False, True, False]
 
 
 def test_a_text_of_a_slide_that_stands_at_several_places(views: DocumentViews) -> None:

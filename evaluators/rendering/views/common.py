@@ -103,7 +103,7 @@ class Shown(ViewModel):
         places: where it is, as far as that is known: of a text, each line of each occurrence.
         paragraphs: in text documents, numbers of the view's paragraphs in which the asked text is
             seen wherever it occurs; empty if it is in none, such as a text in a frame.
-        readings: of a text, lines that were read and measured in a large picture: the first ones, and
+        readings: of a text or cell, lines that were read and measured in a large picture: the first ones, and
             those that may show something else.
     """
 

@@ -65,7 +65,7 @@ class Cell(ViewModel):
         formula: its formula with ``=``, in LibreOffice's English names; empty if it has none.
         is_array: whether it is an array formula.
         type: type of its value; ``stale`` if the text is a stored result that the formula does not
-            calculate, as the desktop shows it.
+            calculate, as the desktop shows it, or the formula changes how its cell looks.
         format: number of its format in `Sheet.formats`.
         runs: parts of its displayed text, if the request has an item for the cell.
     """

@@ -18,7 +18,6 @@ _MAIN, _INTERACTIVE = 4, 6
 """Source: com.sun.star.presentation.EffectNodeType: MAIN_SEQUENCE, INTERACTIVE_SEQUENCE."""
 _SHOWN = (True, "visible")
 _MAX_DEPTH = 20
-_INVISIBLE = 100
 _Moment = tuple[bool, int, float, int]
 """Whether it needs a click on a certain shape; number of the click; seconds; number of the node."""
 
@@ -65,7 +64,7 @@ def _hide(switch: _Switch) -> None:
         return
     paragraphs = list(paragraphs_of(switch.shape))
     if switch.paragraph < len(paragraphs):
-        paragraphs[switch.paragraph].CharTransparence = _INVISIBLE
+        paragraphs[switch.paragraph].String = ""
 
 
 def _switches(root: Any) -> Iterator[_Switch]:  # noqa: ANN401
