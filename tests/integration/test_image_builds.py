@@ -154,14 +154,15 @@ def test_old_docker_image_is_removed_once_no_container_uses_it(base: Image, tmp_
 def test_failing_step_shows_its_output_and_leaves_nothing(builder: Builder, tmp_path: Path) -> None:
     _small_recipe(tmp_path, "ARG BASE\nFROM ${BASE}\nRUN echo the cause >&2; exit 7\n")
     with connect() as client:
-        before = {
-            container.id for container in client.containers.list(all=True, ignore_removed=True)
-        }
+        base = client.images.get(builder.find("base").tag).id
+
+        def steps() -> set[str]:
+            return {row["Id"] for row in client.api.containers(all=True) if row["ImageID"] == base}
+
+        before = steps()
         with pytest.raises(ImageBuildError, match="the cause") as caught:
             builder.ensure("test-small")
-        after = {
-            container.id for container in client.containers.list(all=True, ignore_removed=True)
-        }
+        after = steps()
     assert "Full log:" in caught.value.details
     assert after <= before
     assert not has_leftovers(builder.settings.images_dir, "test-small")
