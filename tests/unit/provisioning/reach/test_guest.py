@@ -253,8 +253,8 @@ def test_half_closed_connection_still_gets_its_answer(
 def test_connection_is_reset_if_no_service_answers(guest: GuestStandIn, reach: GuestReach) -> None:
     port = free_port()
     reach.serve({"mail": {port: ("127.0.0.1", free_port())}})
-    # It may be reset before the program is told that it is connected.
-    with pytest.raises(ConnectionResetError):
+    # It may be reset before the program is told that it is connected, or before it ends its request.
+    with pytest.raises(OSError, match=r"reset by peer|is not connected"):
         ask(guest, "mail", port)
 
 
