@@ -24,7 +24,7 @@ from controller.specification.agent import (
     ModelClientSpec,
     RegisteredSpec,
 )
-from foundation.errors import MesocosmError, RequirementError
+from foundation.errors import MesocosmError, RequirementError, named_error
 from provisioning.fleet.allocation import memory_mib
 from provisioning.fleet.memory_guard import LOW_MIB
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 _MIB = 1 << 20
 _MIN_DISK_MIB = 1024
 _TRIAL_MIB = 4
+_OF_MEMBER = "model of "
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ def examine(
         checks |= {"machines": partial(_check_machines, machines), "memory": _check_memory}
     if not spec.team.is_single:
         checks |= {
-            f"model of {row.name}": partial(_check_member, row, spec.team.calls, model)
+            f"{_OF_MEMBER}{row.name}": partial(_check_member, row, spec.team.calls, model)
             for row in spec.agents
         }
     else:
@@ -122,7 +123,7 @@ def require_ready(
     """Verify that a run can start; see `examine`.
 
     Raises:
-        MesocosmError: the only failed check.
+        MesocosmError: the only failed check; that of a member's model names the member.
         RequirementError: several checks failed; details and resolution list each.
     """
     errors = {
@@ -131,7 +132,10 @@ def require_ready(
         if finding.error is not None
     }
     if len(errors) == 1:
-        raise next(iter(errors.values()))
+        ((name, error),) = errors.items()
+        if name.startswith(_OF_MEMBER):
+            raise named_error(f"M{name[1:]}", error) from error
+        raise error
     if errors:
         raise RequirementError(
             f"The run cannot start: {', '.join(errors)}.",

@@ -98,6 +98,11 @@ def error_of_code(code: str, brief: str, details: str = "", resolution: str = ""
     return MesocosmError(brief, details, resolution)
 
 
+def named_error(name: str, error: MesocosmError) -> MesocosmError:
+    """Return an error with the name of what it is about, such as a row, before its brief."""
+    return error_of_code(error.code, f"{name}: {error.brief}", error.details, error.resolution)
+
+
 class UsageError(MesocosmError):
     """The caller requested something impossible."""
 

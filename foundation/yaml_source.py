@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from foundation.errors import SpecError
+from foundation.errors import SpecError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -165,7 +165,9 @@ def _read_text(path: Path) -> str:
     try:
         raw = path.read_bytes()
     except OSError as exc:
-        raise SpecError(f"{path} cannot be read.", details=str(exc)) from exc
+        raise SpecError(
+            f"{path} cannot be read.", details=str(exc), resolution=_resolution(path, exc)
+        ) from exc
     if len(raw) > _MAX_BYTES:
         raise SpecError(f"{path} has {len(raw)} bytes; the limit is {_MAX_BYTES}.")
     try:
@@ -173,6 +175,16 @@ def _read_text(path: Path) -> str:
     except UnicodeDecodeError as exc:
         line = raw[: exc.start].count(b"\n") + 1
         raise SpecError(f"{path}:{line}: this is not UTF-8 text.", details=str(exc)) from exc
+
+
+def _resolution(path: Path, exc: OSError) -> str:
+    """Return what helps against a file that cannot be read."""
+    if not isinstance(exc, FileNotFoundError):
+        return "Check that the path is that of a file, and who may read it."
+    names = [other.name for other in path.parent.glob("*.y*ml")] if path.parent.is_dir() else []
+    if near := nearest(path.name, names):
+        return f"Did you mean {path.parent / near[0]}?"
+    return "Check the path; a relative one begins in the current folder."
 
 
 def _syntax_error(path: Path, exc: yaml.YAMLError) -> SpecError:

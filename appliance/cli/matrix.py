@@ -172,11 +172,11 @@ class _Player:
         """Raise if a row that is left could not start.
 
         Raises:
-            MesocosmError: the only problem.
+            MesocosmError: the only problem, with the name of its row.
             RequirementError: there are several; each names its row.
         """
         from controller.requests import model_choice
-        from foundation.errors import RequirementError
+        from foundation.errors import RequirementError, named_error
 
         errors: dict[str, MesocosmError] = {}
         is_checked = False
@@ -191,7 +191,8 @@ class _Player:
             except MesocosmError as exc:
                 errors[row.name] = exc
         if len(errors) == 1:
-            raise next(iter(errors.values()))
+            ((name, error),) = errors.items()
+            raise named_error(f"Row {name}", error) from error
         if errors:
             raise RequirementError(
                 f"{len(errors)} rows cannot start.",

@@ -14,6 +14,7 @@ from PIL import Image as Picture
 from controller.models.adapters import find_adapter
 from controller.models.calls_as_json import JsonEndpoint
 from controller.models.endpoint import ModelEndpoint
+from controller.models.failures import shorten
 from controller.models.messages import Image, Message, Request, Role, Tool
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import AgentError, RequirementError
@@ -140,9 +141,17 @@ def _called(reply: Reply, settings: ModelSettings) -> str:
     for call in reply.message.calls:
         if call.name == _TOOL.name:
             return f"{call.name}({call.arguments[:80]}) for a red image"
+    offered = f"Offered tools: {_TOOL.name}."
+    if names := dict.fromkeys(shorten(call.name) for call in reply.message.calls):
+        raise RequirementError(
+            f"The model {settings.name!r} was asked to call {_TOOL.name} but did not: it called {', '.join(names)}.",
+            details=offered,
+            resolution="Choose a model that calls only the tools of its request; a script of the stand-in "
+            f"server needs a rule for {_TOOL.name} (docs/models.md); --no-preflight skips this check.",
+        )
     raise RequirementError(
         f"The model {settings.name!r} was asked to call a tool but did not.",
-        details=f"It replied: {(reply.message.text or 'nothing')[:200]}",
+        details=f"It replied: {(reply.message.text or 'nothing')[:200]}\n{offered}",
         resolution="Choose a model that calls tools, or configure its server to support them; "
         "--no-preflight skips this check.",
     )

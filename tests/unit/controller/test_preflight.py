@@ -17,6 +17,7 @@ from controller.planning import specify_run
 from controller.preflight import examine, require_ready
 from controller.specification.agent import ModelClientSpec, OracleSpec, RegisteredSpec
 from controller.specification.model_choice import ModelChoice
+from controller.specification.team import TeamSpec
 from foundation.errors import EngineError, RequirementError, UsageError
 from foundation.settings import Settings
 from tests.unit.controller.stand_in import completion, stand_in
@@ -66,7 +67,11 @@ def test_model_is_asked_for_a_tool_call_about_a_picture(lab: Lab, settings: Sett
     ("status", "body", "message"),
     [
         (200, completion(content="It is red."), "but did not.*It is red"),
-        (200, completion(("click", "{}")), "but did not"),
+        (
+            200,
+            completion(("click", "{}"), ("press", "{}")),
+            "'m' was asked to call report_colour but did not: it called click, press.*Offered tools: report_colour",
+        ),
         (
             400,
             {"error": {"message": "images are not supported"}},
@@ -97,6 +102,21 @@ def test_every_agent_kind_with_a_model_is_checked(lab: Lab, settings: Settings) 
         spec = spec.model_copy(update={"agents": (planner,)})
         findings = {finding.name: finding.detail for finding in examine(spec, choice, settings)}
     assert "for a red image" in findings["model"]
+
+
+def test_model_of_a_member_is_named_in_its_error(lab: Lab, settings: Settings) -> None:
+    with stand_in((200, completion(("click", "{}")))) as server:
+        choice = ModelChoice(name="m", base_url=server.base_url)
+        spec = run_of(lab, specify_agent("model", model=choice))
+        (member,) = spec.agents
+        planner = member.model_copy(update={"name": "planner"})
+        team = TeamSpec(structure="planner-grounder", prompts="0")
+        spec = spec.model_copy(update={"agents": (planner,), "team": team})
+        with pytest.raises(
+            RequirementError, match=r"Model of planner: .* it called click"
+        ) as caught:
+            require_ready(spec, choice, settings)
+    assert "needs a rule for report_colour" in caught.value.resolution
 
 
 def test_model_of_a_registered_agent_is_asked_for_a_word(lab: Lab, settings: Settings) -> None:

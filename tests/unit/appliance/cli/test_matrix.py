@@ -20,6 +20,7 @@ from foundation.clock import FakeClock
 from foundation.settings import get_settings
 from provisioning.fake import FakeFleet
 from tests.unit.controller.lab import ignore
+from tests.unit.controller.stand_in import completion, stand_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -138,6 +139,27 @@ def test_suite_and_tasks_are_checked_once(  # noqa: PLR0917 - fixtures and a cas
     code, _, err = run("--matrix", path)
     assert code == 2
     assert [part for part in said if part not in err] == []
+
+
+def test_a_row_whose_model_calls_another_tool_is_named(
+    run: Callable[..., tuple[int, str, str]], tmp_path: Path, tiny: Path
+) -> None:
+    with stand_in((200, completion(("click", "{}")))) as server:
+        row = f'{{name: other, agent: model, model: m, base_url: "{server.base_url}"}}'
+        code, _, err = run("--matrix", write(tmp_path, tiny, f"{ROWS}  - {row}\n"))
+    assert code == 3
+    assert "Row other: The model 'm' was asked to call report_colour" in err
+
+
+def test_a_file_that_is_missing_has_a_cure(
+    run: Callable[..., tuple[int, str, str]], tmp_path: Path, tiny: Path
+) -> None:
+    path = write(tmp_path, tiny, ROWS)
+    code, _, err = run("--matrix", tmp_path / "matrx.yaml")
+    assert code == 2
+    assert f"Did you mean {path}?" in err
+    path.unlink()
+    assert "a relative one begins" in run("--matrix", path)[2]
 
 
 @pytest.mark.parametrize(
