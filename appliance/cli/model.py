@@ -21,6 +21,8 @@ QuickOption = Annotated[
     bool, typer.Option("--quick", help="Only ask one question, as the preflight of a run does.")
 ]
 
+_STATES = {True: "ok", False: "NOT OK", None: "not done"}
+
 
 def register(app: typer.Typer) -> None:
     """Add the group."""
@@ -41,7 +43,8 @@ def check(
 
     It is asked for nine squares on each of two screens, to scroll, and to click with a key held down:
     21 requests. Exit code 3 if it does not answer in its format, if the median error of places is above
-    2 % of the width, or if it scrolls the wrong way.
+    2 % of the width, or if it scrolls the wrong way. A model that does not scroll, or clicks without the
+    key, did not do what was asked: this is shown, and not refused.
     """
     from controller.models.adapters import require_model
     from controller.models.checking.format_check import FormatCheck
@@ -63,12 +66,13 @@ def check(
         for row in _rows(checks, quick=quick):
             rows.append(row)
             if not json:
-                say(f"{row['check']}: {'ok' if row['ok'] else 'NOT OK'}, {row['detail']}")
+                say(f"{row['check']}: {_STATES[row['ok']]}, {row['detail']}")
     except MesocosmError as exc:  # shown in full below, with what helps against it
         fault = exc
         rows.append(_row("answer", ok=False, detail=f"{exc.brief} {exc.details}".strip()))
     if json:
-        spent = {**checks.usage.to_dict(), "usd": checks.usage.usd}
+        usd = checks.usage.usd if _has_prices(checks) else None
+        spent = {**checks.usage.to_dict(), "usd": usd}
         print_json(
             {"model": settings.name, "family": settings.family, "checks": rows, "usage": spent}
         )
@@ -76,7 +80,7 @@ def check(
         say(f"usage: {_spent(checks)}")
     if fault is not None:
         raise fault
-    if wrong := [row["check"] for row in rows if not row["ok"]]:
+    if wrong := [row["check"] for row in rows if row["ok"] is False]:
         raise RequirementError(
             f"The model {settings.name!r} failed: {', '.join(wrong)}.",
             resolution="Check that the family is the model's (--model-family), and that its server does "
@@ -101,12 +105,16 @@ def _rows(checks: FormatCheck, *, quick: bool) -> Iterator[dict[str, Any]]:
         False: "up, although asked for down",
         None: "did not scroll",
     }
-    yield _row("scroll", direction is not False, words[direction])
+    yield _row("scroll", direction, words[direction])
     has_held = checks.check_modifier()
-    yield _row("modifier click", ok=True, detail="with ctrl" if has_held else "without the key")
+    yield _row("modifier click", has_held or None, "with ctrl" if has_held else "without the key")
 
 
-def _row(name: str, ok: bool, detail: str) -> dict[str, Any]:
+def _has_prices(checks: FormatCheck) -> bool:
+    return any(checks.settings.prices)
+
+
+def _row(name: str, ok: bool | None, detail: str) -> dict[str, Any]:
     return {"check": name, "ok": ok, "detail": detail}
 
 
@@ -122,5 +130,5 @@ def _described(report: PlaceReport) -> str:
 def _spent(checks: FormatCheck) -> str:
     usage = checks.usage
     tokens = f"{usage.total} tokens" if usage.is_known else "tokens not reported"
-    has_prices = any(checks.settings.prices)
-    return f"{tokens}, {f'{usage.usd:.4f} US dollars' if has_prices else 'no price is known'}"
+    price = f"{usage.usd:.4f} US dollars" if _has_prices(checks) else "no price is known"
+    return f"{tokens}, {price}"

@@ -12,7 +12,7 @@ from controller.models.checking.tools_format import tools_family
 from controller.models.endpoint import ModelEndpoint
 from controller.models.failures import shorten
 from controller.models.families.family import Brief, Screen
-from controller.models.families.gestures import Do, ParseError, on_screen
+from controller.models.families.gestures import Do, FaultKind, ParseError, on_screen
 from controller.models.families.history import compose
 from controller.models.families.table import find_family
 from controller.models.messages import Image, Message, Request, Role
@@ -189,6 +189,8 @@ class FormatCheck:
         self.replied = f"{reply.message.text} {calls}".strip()
         parsed = family.parser.read(reply)
         fault = parsed.fault.text if parsed.fault else ""
+        if parsed.fault and parsed.fault.kind is FaultKind.UNKNOWN_ACTION and declared.tools:
+            fault += f" Offered tools: {', '.join(tool.name for tool in declared.tools)}."
         moved: list[Gesture] = []
         for gesture in parsed.gestures:
             try:

@@ -59,7 +59,9 @@ def test_check_refuses_a_model_that_sees_badly_or_scrolls_the_wrong_way(
         assert main([*argv, "--json"]) == code
         output = capsys.readouterr()
         shown = json.loads(output.out)
-        assert [row["check"] for row in shown["checks"] if not row["ok"]] == wrong
+        assert [row["check"] for row in shown["checks"] if row["ok"] is False] == wrong
+        assert [row["check"] for row in shown["checks"] if row["ok"] is None] == ["modifier click"]
+        assert shown["usage"]["usd"] is None
         assert [row["check"] for row in shown["checks"]] == [
             *("format", "places 1280x800", "places 1080x2400", "scroll", "modifier click")
         ]
@@ -70,10 +72,34 @@ def test_check_refuses_a_model_that_sees_badly_or_scrolls_the_wrong_way(
 
 
 @pytest.mark.slow
+def test_what_a_model_does_not_do_is_not_shown_as_passed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MESOCOSM_MODEL_USD_PER_MTOK_PROMPT", "1")
+    waits = SCROLL.replace('"scroll", "pixels": PIXELS', '"wait", "time": 1')
+    scripted = script({"when": {"text": "Scroll down"}, "reply": {"text": waits}}, rules()[1])
+    with serving(scripted) as server:
+        argv = ["--model", "m", "--base-url", f"{server.address}/v1", "--model-family", "qwen3-vl"]
+        assert main(["model", "check", *argv]) == 0
+        shown = capsys.readouterr().err
+        assert "scroll: not done, did not scroll" in shown
+        assert "modifier click: not done, without the key" in shown
+        assert main(["model", "check", *argv, "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert [row["ok"] for row in report["checks"]] == [True, True, True, None, None]
+    assert report["usage"]["usd"] > 0
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rule", "path", "told"),
     [
         ({"reply": {"text": "In the middle."}}, "/v1", ["It replied: In the middle.", "--model-family"]),
+        (
+            {"reply": {"calls": [{"name": "tap", "with": {}}]}},
+            "/v1",
+            ["no tool called 'tap'", "Offered tools: desktop__click, desktop__scroll."],
+        ),
         ({"status": 401, "message": "wrong key"}, "/v1", ["HTTP 401", "wrong key", "its key."]),
         ({"reply": {"text": "unused"}}, "", ["HTTP 404", "usually end with /v1"]),
     ],
