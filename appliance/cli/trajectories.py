@@ -28,6 +28,10 @@ FormatOption = Annotated[
     list[str] | None,
     typer.Option("--format", help="atif, messages; repeatable; both by default."),
 ]
+ExperimentOption = Annotated[
+    list[str] | None,
+    typer.Option("--experiment", help="The runs of an experiment's rows, by its name; repeatable."),
+]
 SuiteFilter = Annotated[
     list[str] | None, typer.Option("--suite", help="Only runs of this suite; repeatable.")
 ]
@@ -49,6 +53,7 @@ def register(app: typer.Typer) -> None:
 def export(
     output: OutputOption,
     runs: RunNames = None,
+    experiment: ExperimentOption = None,
     format_: FormatOption = None,
     suite: SuiteFilter = None,
     task: TaskFilter = None,
@@ -61,6 +66,7 @@ def export(
     What is complete in the folder is kept, so that an interrupted export continues. The exit code
     is 1 if a trial could not be exported. See docs/export.md.
     """
+    from controller.experiments.record import ExperimentStore
     from controller.store.runs import Store
     from controller.trajectories.exporting import Exporter, Selection
     from foundation.errors import UsageError
@@ -73,7 +79,10 @@ def export(
         all_attempts=all_attempts,
         formats=_formats(format_),
     )
-    jobs = _jobs(Store(get_settings().runs_dir), tuple(runs or ()), selection)
+    settings = get_settings()
+    experiments = ExperimentStore(settings.experiments_dir)
+    names = [*(runs or ()), *(run for name in experiment or () for run in experiments.runs(name))]
+    jobs = _jobs(Store(settings.runs_dir), tuple(names), selection)
     if not jobs:
         raise UsageError(
             "No trial matches.", resolution="`mesocosm results` lists runs with their suites."

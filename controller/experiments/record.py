@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from controller.specification.agent import Record
 from controller.specification.run import SuiteSpec, TaskSpec  # noqa: TC001 - read by pydantic
-from foundation.errors import StoreError, UnknownNameError
+from foundation.errors import StoreError, UnknownNameError, UsageError
 from foundation.files import FileLock, write_atomic
 
 if TYPE_CHECKING:
@@ -139,6 +139,25 @@ class ExperimentStore:
                 details=str(exc),
                 resolution="Begin again with --new; the trials are in their runs.",
             ) from exc
+
+    def runs(self, name: str) -> list[str]:
+        """Return the runs of all rows that have begun, of the latest experiment with a name.
+
+        Args:
+            name: name of an experiment, or an id.
+
+        Raises:
+            UnknownNameError: there is no such experiment.
+            UsageError: none of its rows has begun.
+            StoreError: its file is damaged, or of another version.
+        """
+        record = self.open(self.latest(name) or name)
+        if runs := [row.run for row in record.rows if row.run]:
+            return runs
+        raise UsageError(
+            f"No row of the experiment {record.id} has begun.",
+            resolution=f"Play it: mesocosm run --matrix {record.file}",
+        )
 
     def save(self, record: ExperimentRecord) -> None:
         """Write an experiment.

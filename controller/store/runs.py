@@ -45,6 +45,7 @@ _log = logging.getLogger(__name__)
 
 LATEST = "latest"
 _ATTEMPT = "attempt-"
+_SHOWN = 10
 
 
 @dataclass(frozen=True)
@@ -291,6 +292,7 @@ class Store:
         Raises:
             UsageError: there is none.
         """
+        known: dict[str, None] = {}
         for name in reversed(self.names()):
             try:
                 folder = RunFolder(self.root / name)
@@ -299,10 +301,21 @@ class Store:
                 continue
             if all(_matches(folder.spec, pattern.strip()) for pattern in patterns):
                 return folder
+            known[f"{folder.spec.suite.name},{folder.spec.agent_name}"] = None
+        wanted = ", ".join(map(repr, map(str.strip, patterns)))
         raise UsageError(
-            f"No run matches {' and '.join(patterns)}.",
-            resolution="`mesocosm results` lists the runs with their suites and agents.",
+            f"No run matches {wanted}: its suite, agent and id were compared with each pattern.",
+            details=_listed(list(known)),
+            resolution="Use a suite and an agent of an existing run; `mesocosm results` lists all runs.",
         )
+
+
+def _listed(known: list[str]) -> str:
+    """Return suites and agents of existing runs as text, the latest first."""
+    if not known:
+        return "There is no run."
+    more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
+    return f"Runs exist of: {'; '.join(known[:_SHOWN])}{more}."
 
 
 def _stamp(folder: Path) -> int:

@@ -98,8 +98,12 @@ def test_latest_run_can_be_filtered(tmp_path: Path) -> None:
         for criteria in ("tiny", "big", "oracle", "tiny,oracle", "model", "tiny, model:org/*")
     }
     assert list(opened.values()) == [other, last, last, old, other, other]
-    with pytest.raises(UsageError, match="No run matches big and model"):
+    with pytest.raises(UsageError, match="No run matches 'big', 'model'") as caught:
         store.open("latest:big,model")
+    assert caught.value.details == "Runs exist of: big,oracle; tiny,model:org/small; tiny,oracle."
+    with pytest.raises(UsageError) as caught:
+        Store(tmp_path / "empty").open("latest:*,human")
+    assert caught.value.details == "There is no run."
 
 
 def test_trials_are_planned_round_by_round(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from appliance.cli.main import main
 from controller.actions.space import Action
 from controller.executors.local import LocalExecutor, LocalTrials
+from controller.experiments.record import ExperimentStore
 from controller.model_server.script import parse_script
 from controller.model_server.server import serving
 from controller.planning import specify_run
@@ -255,6 +256,33 @@ def test_filters_choose_trials(
     assert (code, "'atif'" in err) == (2, True)
     code, _, err = export("20200101")
     assert (code, "no run" in err.lower() or "There is no" in err) == (2, True)
+
+
+def test_runs_of_an_experiment_are_chosen_by_its_name(
+    export: Callable[..., tuple[int, dict[str, Any], str]], tmp_path: Path, state: Path
+) -> None:
+    play("--agent", "oracle")
+    path = tmp_path / "matrix.yaml"
+    path.write_text(
+        f"name: mine\nsuite: {TINY}\ntasks: [{TASK}]\nfleet: fake\n"
+        "rows:\n  - {name: one, agent: noop}\n  - {name: two, agent: random}\n"
+    )
+    assert main(["run", "--matrix", str(path), "--json"]) == 0
+    code, summary, err = export("--experiment", "mine")
+    assert (code, summary["written"]) == (0, 2), err
+    rows = (tmp_path / "out/trials.jsonl").read_text().splitlines()
+    assert {json.loads(row)["agent"] for row in rows} == {"noop", "random"}
+    code, _, err = export("--experiment", "mien")
+    assert (code, "'mine'" in err) == (2, True)
+    store = ExperimentStore(state / "experiments")
+    record = store.open("mine")
+    begun = tuple(row.model_copy(update={"run": ""}) for row in record.rows)
+    store.save(record.model_copy(update={"rows": begun}))
+    code, _, err = export("--experiment", "mine")
+    assert (code, "has begun" in err) == (2, True)
+    code, _, err = export("latest:*,human")
+    assert (code, "No run matches '*', 'human'" in err) == (2, True)
+    assert all(f"tiny,{agent}" in err for agent in ("random", "noop", "oracle"))
 
 
 def test_a_damaged_log_and_missing_pictures_are_named(
