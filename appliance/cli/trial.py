@@ -24,15 +24,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from controller.store.end_states import KeptTrial
+    from controller.store.runs import RunFolder
     from provisioning.protocols import Machine
 
 RunOption = Annotated[
     str | None,
     typer.Argument(metavar="RUN", help="Id of a run; all by default.", autocompletion=runs),
 ]
-TaskName = Annotated[str, typer.Argument(metavar="TASK", help="Id of a task.")]
+TaskName = Annotated[
+    str, typer.Argument(metavar="TASK", help="Id of a task; TASK.N is its trial N, from 0.")
+]
 RepeatOption = Annotated[
-    int, typer.Option("--repeat", min=0, help="Number of the task's trial, from 0.")
+    int | None,
+    typer.Option("--repeat", min=0, help="Number of the task's trial, from 0, the default."),
 ]
 
 
@@ -51,7 +55,7 @@ def register(app: typer.Typer) -> None:
 def show(
     run: RunName,
     task: TaskName,
-    repeat: RepeatOption = 0,
+    repeat: RepeatOption = None,
     pictures: Annotated[
         bool, typer.Option("--pictures", help="Show the file of each step's pictures.")
     ] = False,
@@ -62,7 +66,8 @@ def show(
     from controller.store.steps import read_steps
     from foundation.settings import get_settings
 
-    steps = read_steps(Store(get_settings().runs_dir).open(run), task, repeat)
+    folder = Store(get_settings().runs_dir).open(run)
+    steps = read_steps(folder, *_trial(folder, task, repeat))
     if json:
         print_json({"steps": [step.to_dict() for step in steps]})
         return
@@ -73,6 +78,25 @@ def show(
         for role, path in step.pictures.items() if pictures else ():
             line = f"    {role}: {path}" + ("" if path.is_file() else " (missing)")
             console_out().print(line, markup=False, soft_wrap=True)
+
+
+def _trial(folder: RunFolder, task: str, repeat: int | None) -> tuple[str, int]:
+    """Return task and repeat of a trial that is named ``TASK``, or ``TASK.REPEAT`` as in results.
+
+    Raises:
+        UsageError: the name and the option disagree.
+    """
+    from foundation.errors import UsageError
+
+    name, _, number = task.rpartition(".")
+    tasks = {spec.id for spec in folder.spec.tasks}
+    if task in tasks or name not in tasks or not (number.isascii() and number.isdigit()):
+        return task, repeat or 0
+    if repeat not in {None, int(number)}:
+        raise UsageError(
+            f"{task} is repeat {number}, and --repeat is {repeat}.", resolution="Give one of them."
+        )
+    return name, int(number)
 
 
 def list_kept(run: RunOption = None, json: JsonOption = False) -> None:
@@ -96,7 +120,7 @@ def list_kept(run: RunOption = None, json: JsonOption = False) -> None:
 def open_kept(
     run: RunName,
     task: TaskName,
-    repeat: RepeatOption = 0,
+    repeat: RepeatOption = None,
     port: Annotated[int, typer.Option(help="Loopback port; 0: any free port.")] = 0,
     fleet: FleetOption = "real",
 ) -> None:
@@ -116,7 +140,8 @@ def open_kept(
     from provisioning.end_state import EndStateFleet
 
     settings = get_settings()
-    folders = find_end_state(Store(settings.runs_dir).open(run), task, repeat)
+    folder = Store(settings.runs_dir).open(run)
+    folders = find_end_state(folder, *_trial(folder, task, repeat))
     machines = open_fleet(fleet, settings, say)
     if not isinstance(machines, EndStateFleet):
         raise UnsupportedError("These machines cannot be started from an end state.")

@@ -50,6 +50,14 @@ def test_steps_are_shown_with_their_pictures(capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.slow
+def test_trial_is_named_as_in_results(capsys: pytest.CaptureFixture[str]) -> None:
+    plain = shown(capsys)
+    for args in (["write-file.0"], ["write-file.0", "--repeat", "0"]):
+        assert cli.main(["trial", "show", "latest", *args]) == 0
+        assert capsys.readouterr().out == plain
+
+
+@pytest.mark.slow
 def test_removed_picture_is_marked(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     for picture in tmp_path.glob("runs/*/blobs/*.png"):
         picture.unlink()
@@ -59,7 +67,13 @@ def test_removed_picture_is_marked(capsys: pytest.CaptureFixture[str], tmp_path:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("args", "message"),
-    [(["no-such"], "no-such"), (["write-file", "--repeat", "7"], "was not started")],
+    [
+        (["no-such"], "no-such"),
+        (["no-such.0"], "no-such"),
+        (["write-file", "--repeat", "7"], "was not started"),
+        (["write-file.7"], "write-file.7"),
+        (["write-file.1", "--repeat", "0"], "is repeat 1, and --repeat is 0"),
+    ],
 )
 def test_unknown_trial_is_a_usage_error(
     args: list[str], message: str, capsys: pytest.CaptureFixture[str]
