@@ -133,3 +133,15 @@ def test_run_is_stored_and_reported(capsys: pytest.CaptureFixture[str]) -> None:
     assert counts == "0 PASS, 4 FAIL, 0 INCONCLUSIVE"
     assert main(["results", run, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["agent"] == "patient"
+
+
+@pytest.mark.slow
+def test_page_names_what_the_oracle_passes_on_machines_in_memory(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["run", "smoke", "--agent", "oracle", "--fleet", "fake", "--json"]) == 0
+    trials = json.loads(capsys.readouterr().out)["trials"]
+    passed = [trial["task"] for trial in trials if trial["verdict"] == "PASS"]
+    page = (REPOSITORY / "docs/agents.md").read_text()
+    (named,) = re.findall(r"even the oracle passes there only ([^;]*);", page)
+    assert sorted(re.findall(r"`([\w-]+)`", named)) == sorted(passed)
