@@ -54,11 +54,10 @@ lint: ## Run ruff and mypy; installs no system packages.
 	@bin=$(BIN); [ -x $$bin/mypy ] || bin=$(LINT_VENV)/bin; set -x; \
 	$$bin/ruff check . && $$bin/ruff format --check . && $$bin/mypy
 
-test-fast: ## Run the tests that need only Python (under a minute); installs no system packages.
+test-fast: ## Run the tests that need only Python, of what has changed (ALL=1: all, two minutes); no system packages.
 	@$(LINT_SETUP)
 	@bin=$(BIN); [ -x $$bin/mypy ] || bin=$(LINT_VENV)/bin; set -x; \
-	env -u PYTHONDONTWRITEBYTECODE $$bin/python -m pytest -q -n 2 --dist loadscope --no-loadscope-reorder \
-		-m fast --durations 5 --durations-min 2 tests/unit tests/test_*.py $(PYTESTFLAGS)
+	$$bin/python -m tests.inner_loop $${ALL:+--all} $(PYTESTFLAGS)
 
 test-unit: ## Run the tests that need no machines (about 4 minutes).
 	$(PYTEST) tests/unit tests/test_layers.py tests/test_shape.py $(PYTESTFLAGS)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.inner_loop.choice import TESTS
+from tests.inner_loop.times import FastTimes
 from tests.nightly.ledger import stale_lines
 from tests.scheduling import GroupScheduling, write_groups
 from tests.scratch import remove_stale
@@ -36,6 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_UNCOVERED] = []
     config.pluginmanager.register(_Reports(config), "mesocosm-lanes")
     if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(FastTimes(config), "mesocosm-fast-times")
         remove_stale()
 
 
@@ -50,7 +53,7 @@ def pytest_collection_modifyitems(
         config.hook.pytest_deselected(items=left)
     collected = [item.path for item in items]
     yield
-    if config.option.markexpr == FAST:
+    if config.option.markexpr == FAST and TESTS in config.args:
         folders = find_uncovered(collected, [item.path for item in items])
         config.stash[_UNCOVERED] = [str(folder.relative_to(config.rootpath)) for folder in folders]
     worker: dict[str, Any] | None = getattr(config, "workeroutput", None)
