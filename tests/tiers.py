@@ -2,7 +2,7 @@
 
 `make test` runs every test except those marked ``nightly``, whose marker has the reason;
 `make test-nightly` also runs those. Tests of one lane that share machines run on one worker.
-`make test-fast` runs the tests that `arrange` marks ``fast``: the inner loop of a developer.
+`make test-fast` runs the tests that `arrange` marks ``fast``, of what has changed (`tests.inner_loop`).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def nightly(reason: str) -> pytest.MarkDecorator:
 
 
 FAST = "fast"
-"""Mark of the tests of `make test-fast`, which needs only Python and takes a minute on two cores."""
+"""Mark of the tests of `make test-fast`, which needs only Python; all of them take two minutes on two cores."""
 
 
 class Lane(StrEnum):
