@@ -116,5 +116,7 @@ def whole(ratio: float | None) -> str:
 
 
 def scientific(ratio: float | None) -> str:
-    """Format a small ratio as a percentage in scientific form; None as a dash."""
-    return "-" if ratio is None else f"{100 * ratio:.1e}"
+    """Format a small ratio as a percentage in scientific form; None as a dash, nothing met as 0."""
+    if not ratio:
+        return "-" if ratio is None else "0"
+    return f"{100 * ratio:.1e}"

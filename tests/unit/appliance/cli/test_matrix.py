@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from appliance.cli.experiment_table import scientific
 from appliance.cli.main import main
 from controller.agents.driver import AgentDriver
 from controller.agents.noop import NoopAgent
@@ -105,6 +106,13 @@ def test_table_fits_80_columns_and_has_people(
     assert (human["ended"], human["figures"]["SR"]) == (1, 0.0)
     _, out, _ = run("--matrix", write(tmp_path, tiny, ROWS, "human: false\n"), "--json")
     assert json.loads(out)["human"] is None
+
+
+@pytest.mark.parametrize(("ratio", "text"), [(None, "-"), (0.0, "0"), (0.00012, "1.2e-02")])
+def test_small_ratios_are_scientific_unless_nothing_was_met_or_is_known(
+    ratio: float | None, text: str
+) -> None:
+    assert scientific(ratio) == text
 
 
 def test_a_row_that_cannot_be_played_names_line_and_nearest(
