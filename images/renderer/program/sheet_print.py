@@ -17,6 +17,7 @@ import uno
 from images.renderer.program.errors import DocumentError
 from images.renderer.program.pages import Box, encode_png, render_pages
 from images.renderer.program.readings import attach_readings
+from images.renderer.program.screen import ANIMATED, has_animation
 from images.renderer.program.sheet_chart_parts import ChartParts, decide_charts
 from images.renderer.program.sheet_drawn import background_of, read_characters, runs_of, text_of
 from images.renderer.program.sheet_letters import AskedCell, check_letters
@@ -81,6 +82,7 @@ class SheetPrinter:
         self._removed: list[AskedCell] = []
         self._last: list[Image] = []
         self._windows: dict[str, dict[str, Any]] = {}
+        self._animated: dict[str, bool] = {}
 
     def decide(self) -> list[dict[str, Any]]:
         """Return for each asked item whether it is seen."""
@@ -181,6 +183,10 @@ class SheetPrinter:
             return undecided("there is no such sheet", is_found=False)
         if not sheet.IsVisible:
             return undecided("the sheet is hidden")
+        if sheet.Name not in self._animated:
+            self._animated[sheet.Name] = has_animation([sheet.DrawPage])
+        if self._animated[sheet.Name]:
+            return undecided(ANIMATED)
         if sheet.Name not in self._windows:
             self._windows[sheet.Name] = read_window(self._document, sheet)
         if asked["kind"] == "cell":

@@ -72,8 +72,12 @@ class Parts:
         self.portions.append(portions)
 
 
-def read_parts(document: Any) -> Parts:  # noqa: ANN401 - UNO has no types
+def read_parts(document: Any, *, has_pages: bool) -> Parts:  # noqa: ANN401 - UNO has no types
     """Return the paragraphs of body, tables, headers and footers, and the tables.
+
+    Args:
+        document: the document.
+        has_pages: whether the screen shows its pages; otherwise no paragraph has a page break.
 
     Raises:
         DocumentError: it has too many paragraphs.
@@ -90,6 +94,8 @@ def read_parts(document: Any) -> Parts:  # noqa: ANN401 - UNO has no types
             for content in paragraphs_of(text):
                 if not content.supportsService(_TABLE):
                     parts.add(content, text, part, style.DisplayName)
+    for paragraph in parts.paragraphs if not has_pages else ():
+        paragraph["is_page_break_before"] = paragraph["is_page_break_after"] = False
     return parts
 
 

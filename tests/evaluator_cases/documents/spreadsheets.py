@@ -193,6 +193,17 @@ def _frozen(first: str) -> Any:
     return change
 
 
+def _untabbed(front: int) -> Any:
+    """Return a function that opens the workbook without tabs, with one of two sheets in front."""
+
+    def change(book: Any) -> None:
+        added("More")(book)
+        book.active = front
+        book.views[0].showSheetTabs = False
+
+    return change
+
+
 _STORED = {
     "over empty cells": "=SUM(E2:E6)",
     "division by zero": "=B3/E9",
@@ -310,6 +321,8 @@ TABLES = (
         ),
         forged("strokes over a digit", put(_struck, B2=3.5), **{**_TEA, "value": 3.5}),
         forged("hidden after a while", put(B2='=2.5+STYLE("Default",9,"Hidden")'), **_TEA),
+        forged("in a sheet without a tab", put(_untabbed(1)), **_TEA, sheet="Data"),
+        another_way("in the only sheet of a window without tabs", put(_untabbed(0)), **_TEA),
         forged("above frozen rows", put(_frozen("A3")), **_TEA),
         forged("text above a frozen column", put(_frozen("B3")), path=PATH, cell="A2", value="Tea"),
         equivalent={

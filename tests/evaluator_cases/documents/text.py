@@ -36,6 +36,8 @@ from tests.evaluator_cases.text_files import (
     saved_cases,
     table,
     unseen,
+    with_control,
+    with_settings,
 )
 
 _TRACKED = 'w:id="7" w:author="Ann" w:date="2026-11-21T10:00:00Z"'
@@ -117,6 +119,7 @@ _SAVED_TEXT = (
 )
 _HEAD: dict[str, Any] = {"path": PATH, "text": "Offer", "level": 1}
 _BOLD: dict[str, Any] = {"path": PATH, "text": "now", "look": "bold"}
+_DEAR = "<text:p>Dear Ann,</text:p>"
 _PEACE, _WORLD = "\u05e9\u05dc\u05d5\u05dd ", "\u05e2\u05d5\u05dc\u05dd"
 _HEBREW: dict[str, Any] = {"path": PATH, "text": _WORLD, "look": "bold"}
 _SLIGHTLY = (
@@ -292,6 +295,14 @@ TABLES = (
             forged("one word is white", at(PATH, docx(_unpaid)), path=PATH, text="It is not paid."),
             forged(
                 "behind another digit", at(PATH, odt(_labelled("41.50"), automatic=_NINE)), **_COST
+            ),
+            forged(
+                "behind a button that is not printed", at(PATH, with_control("Dear Ann,")), **_ANN
+            ),
+            forged(
+                "black on a black page that is not printed",
+                at(PATH, with_settings(_DEAR, "configuration", "PrintPageBackground", "false")),
+                **_ANN,
             ),
             another_way("behind its number", at(PATH, docx(_numbered("41.50"))), **_COST),
             forged(
