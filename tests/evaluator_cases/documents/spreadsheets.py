@@ -123,7 +123,7 @@ _DISPLAYED: dict[str, tuple[str, str, Any]] = {
     "exponent": ("A4", "0.00E+00", 25000),
     "fraction": ("A5", "# ?/?", 2.5),
     "brackets for negative numbers": ("A6", "0.00;(0.00)", -2.5),
-    "unit": ("A7", '0.0" m2"', 2.5),
+    "currency by its code": ("A7", "[$CHF-407] 0.0", 2.5),
     "date": ("B1", "DD MMM YYYY", "2026-11-21"),
     "day and month": ("B2", "D.M.", "2026-11-21"),
     "time with AM and PM": ("B3", "h:mm AM/PM", "14:30"),
@@ -318,6 +318,17 @@ TABLES = (
             "by the name of another file",
             new({"A1": '=CELL("filename")', "B2": '=IF(ISERR(SEARCH("prices",A1)),2.5,7)'}),
             **_TEA,
+        ),
+        *(
+            forged(f"in the format {code}", put(formatted(B2={"number_format": code})), **_TEA)
+            for code in ('0.0"k"', '"\u221a"0.0', '0.0"\u00b3"', '"\u2014"0.0')
+        ),
+        forged(
+            "day before month",
+            put(formatted(B2={"number_format": "DD/MM/YYYY"}), B2=dt.date(2026, 11, 5)),
+            path=PATH,
+            cell="B2",
+            value="2026-11-05",
         ),
         forged("strokes over a digit", put(_struck, B2=3.5), **{**_TEA, "value": 3.5}),
         forged("hidden after a while", put(B2='=2.5+STYLE("Default",9,"Hidden")'), **_TEA),
