@@ -112,6 +112,8 @@ class SheetPrinter:
     def _row(self, item: Item, decided: dict[str, Any], drawn: dict[str, Any]) -> dict[str, Any]:
         cell = self._cells.get(item)
         reason = cell.reason_unseen() if cell is not None and decided["is_shown"] else ""
+        if item in self._charts and decided["is_shown"]:
+            reason = self._charts[item].distortion
         unseen = {"is_shown": False, "reason": reason} if reason else {}
         parts = self._charts[item].row() if item in self._charts else {}
         return {**decided, **drawn, **unseen, **parts}
@@ -209,6 +211,7 @@ class SheetPrinter:
         spill = self._spill(tile, sheet, area) if is_text else ()
         known = AskedCell(box.page, cell.String if is_text else None, shown=cell.String)
         known.inset_mm = border_mm(sheet, area)
+        known.is_wrapped = is_text and (bool(cell.IsTextWrapped) or "\n" in cell.String)
         size = len("".join(cell.String.split()))
         item = Item((box, *spill), size, partial(self._blank, cell, known))
         self._cells[item] = known

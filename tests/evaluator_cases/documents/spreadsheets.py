@@ -204,6 +204,22 @@ def _untabbed(front: int) -> Any:
     return change
 
 
+_NOTE = "not\npaid"
+
+
+def _wrapped(height: float) -> Any:
+    """Return a function that writes a text of two lines into A2, in a row of this height in points."""
+
+    def change(book: Any) -> None:
+        from openpyxl.styles import Alignment
+
+        book.active["A2"] = _NOTE
+        book.active["A2"].alignment = Alignment(wrap_text=True, vertical="bottom")
+        book.active.row_dimensions[2].height = height
+
+    return change
+
+
 _STORED = {
     "over empty cells": "=SUM(E2:E6)",
     "division by zero": "=B3/E9",
@@ -319,6 +335,8 @@ TABLES = (
             new({"A1": '=CELL("filename")', "B2": '=IF(ISERR(SEARCH("prices",A1)),2.5,7)'}),
             **_TEA,
         ),
+        forged("only its last line fits", put(_wrapped(15)), path=PATH, cell="A2", value=_NOTE),
+        another_way("wrapped", put(_wrapped(30)), path=PATH, cell="A2", value=_NOTE),
         *(
             forged(f"in the format {code}", put(formatted(B2={"number_format": code})), **_TEA)
             for code in ('0.0"k"', '"\u221a"0.0', '0.0"\u00b3"', '"\u2014"0.0')
