@@ -56,6 +56,22 @@ def odt(body: str, **more: Any) -> Make:
     return cache(lambda: file_builders.odf("text", body, **more))
 
 
+def with_gap(before: str, behind: str, inserted: str) -> Make:
+    """Return a function that creates an .odt of a text with a gap, into which a frame puts another text."""
+    look = (
+        '<style:style style:name="F" style:family="graphic"><style:graphic-properties style:wrap="run-through" '
+        'style:run-through="foreground" style:vertical-pos="from-top" style:vertical-rel="paragraph" '
+        'style:horizontal-pos="from-left" style:horizontal-rel="paragraph" fo:border="none" fo:padding="0cm" '
+        'draw:fill="none"/></style:style>'
+    )
+    frame = (
+        '<draw:frame draw:style-name="F" text:anchor-type="paragraph" svg:x="5.7cm" svg:y="0cm" svg:width="1cm">'
+        f'<draw:text-box fo:min-height="0.4cm"><text:p>{inserted}</text:p></draw:text-box></draw:frame>'
+    )
+    gap = '<text:s text:c="8"/>'
+    return odt(f"<text:p>{before}{gap}{behind}{frame if inserted else ''}</text:p>", automatic=look)
+
+
 def with_control(text: str) -> Make:
     """Return a function that creates an .odt of a text behind a button that is not printed."""
     look = (
@@ -169,6 +185,18 @@ def table(*rows: tuple[str, ...], font: dict[str, Any] | None = None) -> Block:
         for row, cells in enumerate(rows):
             for column, content in enumerate(cells):
                 set_font(grid.cell(row, column).paragraphs[0].add_run(content), **(font or {}))
+
+    return add
+
+
+def from_right(block: Block) -> Block:
+    """Return a block that is a table whose first column is displayed at the right."""
+
+    def add(document: Any) -> None:
+        from docx.oxml import OxmlElement
+
+        block(document)
+        document.tables[-1]._tbl.tblPr.append(OxmlElement("w:bidiVisual"))
 
     return add
 

@@ -29,6 +29,7 @@ from tests.evaluator_cases.text_files import (
     docx,
     file_cases,
     forged_cases,
+    from_right,
     heading,
     odt,
     odt_with,
@@ -37,6 +38,7 @@ from tests.evaluator_cases.text_files import (
     table,
     unseen,
     with_control,
+    with_gap,
     with_settings,
 )
 
@@ -119,6 +121,8 @@ _SAVED_TEXT = (
 )
 _HEAD: dict[str, Any] = {"path": PATH, "text": "Offer", "level": 1}
 _BOLD: dict[str, Any] = {"path": PATH, "text": "now", "look": "bold"}
+_AGREE = "Both parties of this contract do", "agree"
+_AGREED: dict[str, Any] = {"path": PATH, "text": (" " * 8).join(_AGREE)}
 _DEAR = "<text:p>Dear Ann,</text:p>"
 _PEACE, _WORLD = "\u05e9\u05dc\u05d5\u05dd ", "\u05e2\u05d5\u05dc\u05dd"
 _HEBREW: dict[str, Any] = {"path": PATH, "text": _WORLD, "look": "bold"}
@@ -298,6 +302,10 @@ TABLES = (
             ),
             forged(
                 "behind a button that is not printed", at(PATH, with_control("Dear Ann,")), **_ANN
+            ),
+            *(
+                kind(f"with {word!r} in a gap", at(PATH, with_gap(*_AGREE, word)), **_AGREED)
+                for kind, word in ((forged, "not"), (forged, "no"), (another_way, ""))
             ),
             forged(
                 "black on a black page that is not printed",
@@ -533,6 +541,16 @@ TABLES = (
             near_miss(
                 "rows and columns swapped",
                 at(PATH, docx(table(("Name", "Ann"), ("Age", "31")))),
+                **_CELLS,
+            ),
+            forged(
+                "displayed from right to left",
+                at(PATH, docx(from_right(table(("Name", "Age"), ("Ann", "31"))))),
+                **_CELLS,
+            ),
+            another_way(
+                "turned twice",
+                at(PATH, docx(from_right(table(("Age", "Name"), ("31", "Ann"))))),
                 **_CELLS,
             ),
             near_miss("missing second table", at(PATH, _cells), **_CELLS, table=2),
