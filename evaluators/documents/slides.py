@@ -200,6 +200,8 @@ def slide_has_picture(
     original = view.picture(picture)
     if viewed is None or deck is None or content is None or original is None:
         return False
+    if content.has_animation:
+        return False
     page = page_of(deck, slide, viewed.pages)
     return page is not None and any(
         _is_at(shape, deck, place) and _shows(page, deck, shape, original)

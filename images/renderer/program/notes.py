@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from images.renderer.program.drawn_text import DrawnTexts
 from images.renderer.program.readings import attach_readings
+from images.renderer.program.screen import ANIMATED, has_animation
 from images.renderer.program.sheet_objects import shapes_of
 from images.renderer.program.visibility import undecided
 
@@ -69,7 +70,11 @@ def decide_notes(
     by_slide: dict[int, list[dict[str, Any]]] = {}
     for text, row in zip(texts, decided, strict=True):
         by_slide.setdefault(text["page"], []).append(row)
-    return [_summary(by_slide.get(number, [])) for number in asked]
+    animated = {number for number in lines if has_animation([slides[number].NotesPage])}
+    return [
+        undecided(ANIMATED) if number in animated else _summary(by_slide.get(number, []))
+        for number in asked
+    ]
 
 
 def _summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
