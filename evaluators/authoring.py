@@ -68,6 +68,7 @@ MODULES = {
     "NotesItem": "evaluators.rendering.request",
     "ObjectItem": "evaluators.rendering.request",
     "Perturbation": "evaluators.rendering.request",
+    "PicturesItem": "evaluators.rendering.request",
     "SheetObjectItem": "evaluators.rendering.request",
     "TextItem": "evaluators.rendering.request",
     "ViewedDocument": "evaluators.rendering.views.any",

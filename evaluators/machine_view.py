@@ -123,14 +123,15 @@ class MachineView:
             self._files[full] = _fetch(self._machine.files, full)
         return self._files[full]
 
-    def picture(self, source: str) -> Picture | None:
+    def picture(self, source: str, *, is_oriented: bool = True) -> Picture | None:
         """Return a picture; None if it is missing or corrupt.
 
         Args:
             source: path of its file on the machine, or ``data:image/png;base64,...``.
+            is_oriented: whether it is turned into its EXIF orientation, which not all programs do.
         """
         data = picture_of_url(source) if source.startswith("data:") else self.fetch(source)
-        return None if data is None else decode_picture(data)
+        return None if data is None else decode_picture(data, is_oriented=is_oriented)
 
     def workbook(
         self,

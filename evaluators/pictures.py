@@ -79,18 +79,19 @@ def is_picture(data: bytes) -> bool:
     return b"<svg" in data[:_MAX_PROLOGUE] or decode_picture(data) is not None
 
 
-def decode_picture(data: bytes) -> Picture | None:
+def decode_picture(data: bytes, *, is_oriented: bool = True) -> Picture | None:
     """Decode a picture's first frame; None if it is corrupt, not a picture or over 40 megapixels.
 
     Args:
         data: the file; the format is detected from the content.
+        is_oriented: whether it is turned into its EXIF orientation, which not all programs do.
     """
     try:
         with Image.open(io.BytesIO(data), formats=FORMATS) as opened:
             if opened.width * opened.height > MAX_PIXELS:
                 return None
             opened.load()
-            shown = _eight_bits(ImageOps.exif_transpose(opened))
+            shown = _eight_bits(ImageOps.exif_transpose(opened) if is_oriented else opened)
             has_alpha = "A" in shown.getbands() or "transparency" in shown.info
             rgba = shown.convert("RGBA") if has_alpha else shown.convert("RGB")
             if has_alpha:

@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from evaluators.rendering.request import NotesItem as NotesItem
     from evaluators.rendering.request import ObjectItem as ObjectItem
     from evaluators.rendering.request import Perturbation as Perturbation
+    from evaluators.rendering.request import PicturesItem as PicturesItem
     from evaluators.rendering.request import SheetObjectItem as SheetObjectItem
     from evaluators.rendering.request import TextItem as TextItem
     from evaluators.rendering.views.any import ViewedDocument as ViewedDocument

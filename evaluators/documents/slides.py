@@ -19,23 +19,22 @@ from evaluators.documents.slide_texts import (
     slide_of,
     text_lines,
 )
-from evaluators.pictures import Picture, decode_picture
-from evaluators.rendering.request import NotesItem, TextItem
+from evaluators.pictures import decode_picture
+from evaluators.rendering.request import NotesItem, PicturesItem, TextItem
 from evaluators.rendering.views.slides import SlidesView
 
 if TYPE_CHECKING:
     from evaluators.machine_view import MachineView
-    from evaluators.rendering.views.slides import Shape
+    from evaluators.pictures import Picture
+    from evaluators.rendering.views.common import DrawnPicture, Placed
 
 Number = Annotated[int, Field(ge=1)]
 _LOW, _HIGH = 0.4, 0.6
 _EDGE = 0.05
 _MAX_TITLES = 100
-_MIN_SIDE_PX = 12
 _PROPORTION = 0.05
-"""Maximum relative difference of aspect ratios; a slide has few pixels."""
+"""Maximum relative difference of aspect ratios."""
 _TITLE = "TitleTextShape"
-_PICTURE = "GraphicObjectShape"
 
 
 @evaluator(on="documents")
@@ -177,11 +176,12 @@ def slide_has_picture(
 ) -> bool:
     """Return whether a slide shows the given picture at the given position.
 
-    The place of each picture on the slide, as it is drawn, is compared with the original; so a
-    picture that is cropped, covered, transparent or repainted does not count. It may have been
-    scaled or saved in another format. ``left`` means that its centre is in the left two fifths of
-    the slide, and so on; ``center`` is the fifth between them in both directions; ``full`` covers
-    the slide, except for up to a twentieth on each side.
+    Each picture that is drawn on the slide as a whole is compared with the original in its own pixels;
+    so a picture that is cropped, covered, rotated, transparent or repainted does not count. It may have
+    been scaled, with its aspect ratio within one part in twenty, or saved in another format.
+    ``left`` means that its centre is in the left two fifths of the slide, and so on; ``center`` is
+    the fifth between them in both directions; ``full`` covers the slide, except for up to a
+    twentieth on each side.
 
     Args:
         view: the machine.
@@ -194,19 +194,30 @@ def slide_has_picture(
         ``{on: desktop, check: slide_has_picture,
         with: {path: ~/a.odp, slide: 1, picture: /srv/cat.png, place: right}}``
     """
-    viewed = view.document(path, pages=True)
+    viewed = view.document(path, shown=(PicturesItem(page=slide - 1),))
     deck = viewed.view if viewed is not None and isinstance(viewed.view, SlidesView) else None
     content = slide_of(deck, slide)
-    original = view.picture(picture)
-    if viewed is None or deck is None or content is None or original is None:
+    originals = [view.picture(picture), view.picture(picture, is_oriented=False)]
+    if viewed is None or deck is None or content is None or content.has_animation:
         return False
-    if content.has_animation:
-        return False
-    page = page_of(deck, slide, viewed.pages)
-    return page is not None and any(
-        _is_at(shape, deck, place) and _shows(page, deck, shape, original)
-        for shape in shapes_of(content)
-        if shape.type == _PICTURE
+    return any(
+        _is_at(drawn, deck, place)
+        and any(
+            original is not None and _shows(drawn, viewed.pages[drawn.part], original)
+            for original in originals
+        )
+        for drawn in deck.shown[0].pictures
+    )
+
+
+def _shows(drawn: DrawnPicture, data: bytes, original: Picture) -> bool:
+    """Return whether a drawn picture looks like an original, and has about its proportions."""
+    ratio = drawn.width_mm / drawn.height_mm / (original.size[0] / original.size[1])
+    picture = decode_picture(data)
+    return (
+        picture is not None
+        and abs(ratio - 1) <= _PROPORTION
+        and is_same_picture(picture, original, everywhere=True)
     )
 
 
@@ -218,28 +229,7 @@ def page_of(deck: SlidesView, slide: int, pages: tuple[bytes, ...]) -> Picture |
     return decode_picture(pages[number])
 
 
-def _shows(page: Picture, deck: SlidesView, shape: Shape, original: Picture) -> bool:
-    """Return whether the place of a shape on its slide looks like a picture."""
-    height, width = page.pixels.shape[:2]
-    sides = (
-        shape.left_mm,
-        shape.top_mm,
-        shape.left_mm + shape.width_mm,
-        shape.top_mm + shape.height_mm,
-    )
-    box = [
-        round(side / length * size)
-        for side, length, size in zip(
-            sides, (deck.width_mm, deck.height_mm) * 2, (width, height) * 2, strict=True
-        )
-    ]
-    drawn = page.pixels[max(0, box[1]) : box[3], max(0, box[0]) : box[2]]
-    if min(drawn.shape[:2]) < _MIN_SIDE_PX:
-        return False
-    return is_same_picture(page.with_pixels(drawn), original, proportion=_PROPORTION)
-
-
-def _is_at(shape: Shape, deck: SlidesView, place: str) -> bool:
+def _is_at(shape: Placed, deck: SlidesView, place: str) -> bool:
     left, width = shape.left_mm / deck.width_mm, shape.width_mm / deck.width_mm
     top, height = shape.top_mm / deck.height_mm, shape.height_mm / deck.height_mm
     across, down = left + width / 2, top + height / 2

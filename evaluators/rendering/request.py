@@ -97,8 +97,19 @@ class NotesItem(_Model):
     page: int = Field(ge=0)
 
 
+class PicturesItem(_Model):
+    """The pictures of a slide, to see which of them are shown as a whole, and what they are.
+
+    Attributes:
+        page: number of the slide, from 0.
+    """
+
+    kind: Literal["pictures"] = "pictures"
+    page: int = Field(ge=0)
+
+
 Item = Annotated[
-    CellItem | SheetObjectItem | TextItem | PartItem | ObjectItem | NotesItem,
+    CellItem | SheetObjectItem | TextItem | PartItem | ObjectItem | NotesItem | PicturesItem,
     Field(discriminator="kind"),
 ]
 

@@ -24,6 +24,7 @@ ASKED = (
     request.TextItem,
     request.ObjectItem,
     request.NotesItem,
+    request.PicturesItem,
     request.Perturbation,
 )
 

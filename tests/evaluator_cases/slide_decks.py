@@ -147,6 +147,46 @@ def picture(pixels: Any, place: tuple[float, float, float, float], form: str = "
     return build
 
 
+def transparent(percent: int) -> Build:
+    """Return a builder that makes the last shape, a picture, transparent."""
+
+    def build(slide: Any) -> None:
+        from pptx.oxml import parse_xml
+        from pptx.oxml.ns import nsdecls
+
+        opacity = f'<a:alphaModFix {nsdecls("a")} amt="{1000 * (100 - percent)}"/>'
+        slide.shapes[-1]._element.find(".//{*}blip").append(parse_xml(opacity))
+
+    return build
+
+
+def mirrored(slide: Any) -> None:
+    """Mirror the last shape."""
+    slide.shapes[-1]._element.find(".//{*}xfrm").set("flipH", "1")
+
+
+def cropped(share: float) -> Build:
+    """Return a builder that cuts a part of the last shape, a picture, on the right."""
+    return lambda slide: setattr(slide.shapes[-1], "crop_right", share)
+
+
+def odp_with(pixels: Any, place: tuple[float, float, float, float]) -> Make:
+    """Return a function that creates an .odp with a picture; the place is in cm."""
+
+    @cache
+    def make() -> bytes:
+        left, top, width, height = place
+        body = (
+            '<draw:page draw:name="page" draw:master-page-name="Default">'
+            f'<draw:frame svg:x="{left}cm" svg:y="{top}cm" svg:width="{width}cm" svg:height="{height}cm">'
+            '<draw:image xlink:href="Pictures/page.png"/></draw:frame></draw:page>'
+        )
+        pictures = {"Pictures/page.png": file_builders.encoded(pixels)}
+        return file_builders.odf("presentation", body, files=pictures)
+
+    return make
+
+
 def layered(display: str, shape: str = "") -> Make:
     """Return a function that creates LibreOffice's presentation with a layer for screen or printer.
 

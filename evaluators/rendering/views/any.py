@@ -28,7 +28,8 @@ class ViewedDocument:
     Attributes:
         view: the view.
         pages: pages as PNG at 96 dpi, if they were asked for; of workbooks, the tiles with asked
-            items, or those of all shown sheets if no item is asked for.
+            items, or those of all shown sheets if no item is asked for. Behind them are the pictures that
+            `Shown.pictures` names.
     """
 
     view: View

@@ -83,6 +83,16 @@ class DrawnRun(ViewModel):
     color: str
 
 
+class DrawnPicture(Placed):
+    """A picture that is seen as a whole: upright, opaque apart from its own mask, with nothing before it.
+
+    Attributes:
+        part: its number in `ViewedDocument.pages`, where it has the pixels of its file, over white.
+    """
+
+    part: int
+
+
 class Shown(ViewModel):
     """Whether an asked item is seen, in the order of the request.
 
@@ -105,6 +115,7 @@ class Shown(ViewModel):
             seen wherever it occurs; empty if it is in none, such as a text in a frame.
         readings: of a text or cell, lines that were read and measured in a large picture: the first ones, and
             those that may show something else.
+        pictures: of a slide's pictures, those that are seen as a whole, from the front to the back.
     """
 
     is_found: bool
@@ -123,6 +134,7 @@ class Shown(ViewModel):
     places: tuple[Place, ...] = ()
     paragraphs: tuple[int, ...] = ()
     readings: tuple[Reading, ...] = ()
+    pictures: tuple[DrawnPicture, ...] = ()
 
 
 class CharacterFormat(ViewModel):

@@ -196,6 +196,16 @@ def page_box(page: int, picture: Image.Image) -> Box:
     return Box(page, 0, 0, width, height)
 
 
+def place_in(box: Box) -> dict[str, float]:
+    """Return the place of a box on its page, as views have it."""
+    return {
+        "left_mm": round(box.left, 2),
+        "top_mm": round(box.top, 2),
+        "width_mm": round(box.right - box.left, 2),
+        "height_mm": round(box.bottom - box.top, 2),
+    }
+
+
 def points_of(mm: float) -> float:
     """Return a length in points."""
     return mm / _MM_PER_INCH * _POINTS_PER_INCH

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import uno
 
+from images.renderer.program.drawn_pictures import decide_pictures
 from images.renderer.program.drawn_text import DrawnTexts
 from images.renderer.program.errors import DocumentError
 from images.renderer.program.formatting import color, paragraphs_of, read_paragraph
@@ -87,10 +88,15 @@ def view_slides(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
 
     # LibreOffice does not export a presentation whose slides are all hidden.
     is_drawn = bool(printed) and bool(request["pages"] or request["shown"])
-    path = office.export(document, _PDF) if is_drawn else None
+    pictured = asked_of("pictures", request)
+    # Sharp pictures would lose their edges.
+    how = {"FilterData": {"UseLosslessCompression": True}} if pictured else {}
+    path = office.export(document, _PDF, **how) if is_drawn else None
     before = render_pages(path) if path is not None else []
     is_foreign = embeds_fonts(data)
     rows = {"text": _decide_texts(path, asked_of("text", request), printed)}
+    parts = [encode_png(page) for page in before] if request["pages"] else []
+    rows["pictures"] = decide_pictures(path, pictured, printed, parts)
     if path is not None:  # before another print takes its place
         attach_readings(path, rows["text"], is_foreign=is_foreign)
     rows["object"] = decide_mixed(
@@ -101,7 +107,7 @@ def view_slides(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
     refuse((*rows["text"], *rows["object"]), animated)
     rows["notes"] = decide_notes(office, document, slides_with_notes, is_foreign=is_foreign)
     view["shown"] = merge_rows(request["shown"], rows)
-    return Reply(view, [encode_png(page) for page in before] if request["pages"] else [])
+    return Reply(view, parts)
 
 
 def _print_what_is_shown(document: Any, pages: list[Any]) -> None:  # noqa: ANN401 - UNO has no types

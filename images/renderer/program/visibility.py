@@ -15,6 +15,7 @@ from images.renderer.program.pages import (
     change_of,
     page_box,
     pixels_of,
+    place_in,
 )
 
 if TYPE_CHECKING:
@@ -223,11 +224,4 @@ def _row(change: Change, box: Box | None, reason: str, drawn: str = "") -> dict[
 
 
 def _place(change: Change, box: Box) -> dict[str, Any]:
-    return {
-        "page": box.page,
-        "left_mm": round(box.left, 2),
-        "top_mm": round(box.top, 2),
-        "width_mm": round(box.right - box.left, 2),
-        "height_mm": round(box.bottom - box.top, 2),
-        "is_seen": change.contrast >= CONTRAST,
-    }
+    return {"page": box.page, **place_in(box), "is_seen": change.contrast >= CONTRAST}

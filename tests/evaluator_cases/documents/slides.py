@@ -19,21 +19,27 @@ from evaluators.testing.case import (
 )
 from tests.evaluator_cases import file_builders
 from tests.evaluator_cases.document_cases import at
+from tests.evaluator_cases.invoice_pictures import forged_pages, invoice
 from tests.evaluator_cases.slide_decks import (
     PATH,
     animated,
     body,
     box,
+    cropped,
     deck,
     fair,
     hide,
     layered,
+    mirrored,
     notes,
+    odp_with,
     on,
     picture,
     rectangle,
     table,
     title,
+    transparent,
+    veil,
 )
 
 CAT = file_builders.noise(1, (320, 240))
@@ -54,6 +60,13 @@ _PICTURE: dict[str, Any] = {
     "place": "right",
 }
 _SHOWN = deck(picture(CAT, _RIGHT))
+_PAGE = invoice()
+_PLACE = (5.37, 1.03, 9.87, 9.87 * 4 / 3)
+_INVOICE: dict[str, Any] = {
+    "path": PATH,
+    "slide": 1,
+    "picture": file_builders.as_url(file_builders.encoded(_PAGE)),
+}
 
 
 def _table(slide: Any) -> None:
@@ -259,6 +272,28 @@ TABLES = (
         forged("hidden slide", at(PATH, deck(on(picture(CAT, _RIGHT), hide), _HELLO)), **_PICTURE),
         forged(
             "of half a millimetre", at(PATH, deck(picture(CAT, (18, 6, 0.05, 0.0375)))), **_PICTURE
+        ),
+        *(
+            forged(name, at(PATH, deck(picture(file, _PLACE))), **_INVOICE)
+            for name, file in forged_pages().items()
+        ),
+        *(
+            forged(name, at(PATH, deck(on(picture(_PAGE, _PLACE), build))), **_INVOICE)
+            for name, build in {
+                "half transparent": transparent(50),
+                "mirrored": mirrored,
+                "cropped": cropped(0.1),
+                "behind a veil": veil(_PLACE),
+                "an amount covered": rectangle((9, 5, 1, 1)),
+            }.items()
+        ),
+        *(
+            another_way(name, at(PATH, make), **_INVOICE)
+            for name, make in {
+                "sharp page": deck(picture(_PAGE, _PLACE)),
+                "sharp page, small": deck(picture(_PAGE, (3.13, 4.71, 4.9, 6.37))),
+                "sharp page as OpenDocument": odp_with(_PAGE, _PLACE),
+            }.items()
         ),
         another_way("as JPEG", at(PATH, deck(picture(CAT, _RIGHT, "JPEG"))), **_PICTURE),
         another_way("scaled", at(PATH, deck(picture(CAT, (13, 4, 12, 9)))), **_PICTURE),
