@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import DesktopFaultyError, MesocosmError
 from foundation.files import locked
 from foundation.logging import suppress_logged
+from images.build_logs import log_path
 from images.builder import Builder
 from images.catalog import make_recipe
 from images.custom.check import check_folder
@@ -30,7 +31,7 @@ from images.custom.registered import (
     write_verdict,
 )
 from images.distribution import choose_distribution
-from images.log import ignore_progress
+from images.log import BuildLog, ignore_progress
 from images.recording import record_recipes
 from provisioning.desktop.qemu.backend import QemuBackend
 from provisioning.machine_folder import iter_folders
@@ -148,9 +149,10 @@ class _Build:
             built.seconds["build"] = SYSTEM_CLOCK.monotonic_s() - start_s
             start_s = SYSTEM_CLOCK.monotonic_s()
             self._remove_leftovers(image)
-            with self._booted(image) as (machine, report):
+            with self._logged(image) as logged, logged.booted(image) as (machine, report):
                 built.machine_id = machine.info.machine_id
                 built.tests = len(report.outcomes)
+                logged.report("done", 1.0, f"{built.tests} checks passed")
             built.seconds["boot"] = SYSTEM_CLOCK.monotonic_s() - start_s
             self._remove_old_layers()
         return built
@@ -200,7 +202,15 @@ class _Build:
                 claim.release()
 
     @contextmanager
-    def _booted(self, image: Image) -> Iterator[tuple[DesktopVm, SpecificationReport]]:
+    def _logged(self, image: Image) -> Iterator[_Build]:
+        """Yield this build with a report that writes to a log of its own, beside that of the disk."""
+        images_dir, label = self.settings.images_dir, f"{DESKTOP}-{self.name}"
+        path = log_path(images_dir, label, image.digest, SYSTEM_CLOCK.now_s())
+        with BuildLog(path, self.report) as log:
+            yield replace(self, report=log)
+
+    @contextmanager
+    def booted(self, image: Image) -> Iterator[tuple[DesktopVm, SpecificationReport]]:
         """Boot, review, save, rewind and test machines; register the image; release the machine."""
         backend = QemuBackend(
             self.settings, ResourceSpec(DESKTOP, self.name), image=image, is_candidate=True

@@ -19,7 +19,14 @@ endstream endobj
 trailer<</Root 1 0 R>>
 """
 SOURCE = 'def greet(name: str) -> str:\n    """Return a greeting."""\n    return f"Hello, {name}"\n'
-PICTURE = "/usr/share/pixmaps/ubuntu-logo-icon.png"
+OPENED = {
+    "evince": (PDF, "/var/tmp/page.pdf", "page.pdf"),  # noqa: S108
+    "geany": (SOURCE, "/var/tmp/greet.py", "greet.py"),  # noqa: S108
+    "chromium": (PAGE, "/var/tmp/page.html", "It draws"),  # noqa: S108
+    "eog": ("", "/usr/share/pixmaps/ubuntu-logo-icon.png", "ubuntu-logo-icon.png"),
+    "thunderbird": ("", "", "Mozilla Thunderbird"),
+}
+"""By program: content and path of what it opens, and the title of its window."""
 
 
 @pytest.mark.parametrize("name", ["thunderbird", "evince", "eog", "geany", "chromium"])
@@ -38,19 +45,9 @@ def test_links_open_in_firefox(desktop: Any) -> None:
     assert "firefox" in desktop.check_output("xdg-mime query default x-scheme-handler/https")
 
 
-@pytest.mark.parametrize(
-    ("program", "content", "path", "title"),
-    [
-        ("evince", PDF, "/tmp/page.pdf", "page.pdf"),  # noqa: S108
-        ("geany", SOURCE, "/tmp/greet.py", "greet.py"),  # noqa: S108
-        ("chromium", PAGE, "/tmp/page.html", "It draws"),  # noqa: S108
-        ("eog", "", PICTURE, "ubuntu-logo-icon.png"),
-        ("thunderbird", "", "", "Mozilla Thunderbird"),
-    ],
-)
-def test_a_program_shows_its_window(
-    desktop: Any, screen: Any, program: str, content: str, path: str, title: str
-) -> None:
+@pytest.mark.parametrize("program", OPENED)
+def test_a_program_shows_its_window(desktop: Any, screen: Any, program: str) -> None:
+    content, path, title = OPENED[program]
     if content:
         desktop.check_output(f"printf %s {shlex.quote(content)} > {path}")
     desktop.check_output(f"setsid -f {program} {path} > /dev/null 2>&1")
