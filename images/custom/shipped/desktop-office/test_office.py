@@ -23,7 +23,7 @@ OPENED = {
     "evince": (PDF, "/var/tmp/page.pdf", "page.pdf"),  # noqa: S108
     "geany": (SOURCE, "/var/tmp/greet.py", "greet.py"),  # noqa: S108
     "chromium": (PAGE, "/var/tmp/page.html", "It draws"),  # noqa: S108
-    "eog": ("", "/usr/share/pixmaps/ubuntu-logo-icon.png", "ubuntu-logo-icon.png"),
+    "eog": ("", "/usr/share/pixmaps/ubuntu-logo-icon.png", "Image Viewer"),
     "thunderbird": ("", "", "Mozilla Thunderbird"),
 }
 """By program: content and path of what it opens, and the title of its window."""
@@ -51,6 +51,8 @@ def test_a_program_shows_its_window(desktop: Any, screen: Any, program: str) -> 
     if content:
         desktop.check_output(f"printf %s {shlex.quote(content)} > {path}")
     desktop.check_output(f"setsid -f {program} {path} > /dev/null 2>&1")
-    window = screen.see(title, program)
+    try:
+        window = screen.see(title, program)
+    finally:
+        desktop.run(f"pkill -f '/{program}( |$)' || pkill -x {program}")
     assert program in window.wm_class.lower()
-    desktop.check_output(f"pkill -f '/{program}( |$)' || pkill -x {program}")
