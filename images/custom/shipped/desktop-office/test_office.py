@@ -19,6 +19,8 @@ endstream endobj
 trailer<</Root 1 0 R>>
 """
 SOURCE = 'def greet(name: str) -> str:\n    """Return a greeting."""\n    return f"Hello, {name}"\n'
+_STARTS_S = 900.0
+"""Thunderbird takes minutes under emulation on a busy host."""
 OPENED = {
     "evince": (PDF, "/var/tmp/page.pdf", "page.pdf"),  # noqa: S108
     "geany": (SOURCE, "/var/tmp/greet.py", "greet.py"),  # noqa: S108
@@ -52,7 +54,7 @@ def test_a_program_shows_its_window(desktop: Any, screen: Any, program: str) -> 
         desktop.check_output(f"printf %s {shlex.quote(content)} > {path}")
     desktop.check_output(f"setsid -f {program} {path} > /dev/null 2>&1")
     try:
-        window = screen.see(title, program)
+        window = screen.see(title, program, timeout_s=_STARTS_S)
     finally:
         desktop.run(f"pkill -f '/{program}( |$)' || pkill -x {program}")
     assert program in window.wm_class.lower()
