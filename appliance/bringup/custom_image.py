@@ -222,7 +222,7 @@ class _Build:
                 self.report("rewind", number / REWINDS, f"rewind {number + 1} of {REWINDS}")
                 handle.machine.reset_to(READY)
             report = self._inspect(image)
-            passed = tuple(test.name for test in report.outcomes)
+            passed = tuple(test.name for test in report.outcomes if test.outcome == "passed")
             write_verdict(self.name, Verdict(digest=image.digest, passed=passed), self.settings)
             register(self.folder, self.parent, self.settings)
             backend.remove_other_templates()
