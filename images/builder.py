@@ -23,6 +23,7 @@ from foundation.errors import (
 )
 from foundation.files import FileLock, digest_json
 from foundation.process import bound_to_thread
+from images.build_logs import log_path
 from images.catalog import has_variants, make_recipe, split_label
 from images.engine import connect, find_image
 from images.log import BuildLog, ignore_progress
@@ -208,8 +209,10 @@ class Builder:
         _log.info("building the image %s", recipe.name)
         started = datetime.fromtimestamp(self.clock.now_s(), tz=UTC)
         start_s = self.clock.monotonic_s()
-        label = f"{recipe.name}-{recipe.variant}-{digest[:12]}-{started:%Y%m%dT%H%M%SZ}"
-        log = BuildLog(self.settings.images_dir / "logs" / f"{label}.log", report)
+        label = f"{recipe.name}-{recipe.variant}"
+        log = BuildLog(
+            log_path(self.settings.images_dir, label, digest, started.timestamp()), report
+        )
         workdir = make_workdir(self.settings.images_dir, recipe.name)
         try:
             with log, _clear_errors(recipe, workdir, log.path):

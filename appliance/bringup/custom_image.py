@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import logging
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PIL import Image as Picture
-
 from appliance.bringup.currency import recorded_names
+from appliance.verify.custom import inspect_image
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import DesktopFaultyError, MesocosmError
 from foundation.files import locked
 from foundation.logging import suppress_logged
+from images.build_logs import log_path
 from images.builder import Builder
 from images.catalog import make_recipe
 from images.custom.check import check_folder
 from images.custom.folder import DEFAULT
 from images.custom.layers import TREES, LayerStore, tree_key
-from images.custom.recipe import DESKTOP, TESTS, CustomDesktopRecipe
+from images.custom.recipe import DESKTOP, CustomDesktopRecipe
 from images.custom.registered import (
-    SCREEN,
     Verdict,
     find_registered,
     parent_of,
@@ -32,14 +31,14 @@ from images.custom.registered import (
     write_verdict,
 )
 from images.distribution import choose_distribution
-from images.log import ignore_progress
+from images.log import BuildLog, ignore_progress
 from images.recording import record_recipes
 from provisioning.desktop.qemu.backend import QemuBackend
 from provisioning.machine_folder import iter_folders
 from provisioning.machine_state import MachineState
 from provisioning.protocols import READY
 from provisioning.resource import ResourceSpec
-from provisioning.specification.runner import STANDARD, require_tools, run_specification
+from provisioning.specification.runner import require_tools
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -150,9 +149,10 @@ class _Build:
             built.seconds["build"] = SYSTEM_CLOCK.monotonic_s() - start_s
             start_s = SYSTEM_CLOCK.monotonic_s()
             self._remove_leftovers(image)
-            with self._booted(image) as (machine, report):
+            with self._logged(image) as logged, logged.booted(image) as (machine, report):
                 built.machine_id = machine.info.machine_id
                 built.tests = len(report.outcomes)
+                logged.report("done", 1.0, f"{built.tests} checks passed")
             built.seconds["boot"] = SYSTEM_CLOCK.monotonic_s() - start_s
             self._remove_old_layers()
         return built
@@ -202,40 +202,46 @@ class _Build:
                 claim.release()
 
     @contextmanager
-    def _booted(self, image: Image) -> Iterator[tuple[DesktopVm, SpecificationReport]]:
-        """Boot, review, test, save and rewind a machine; register the image; release the machine."""
-        reports: list[SpecificationReport] = []
+    def _logged(self, image: Image) -> Iterator[_Build]:
+        """Yield this build with a report that writes to a log of its own, beside that of the disk."""
+        images_dir, label = self.settings.images_dir, f"{DESKTOP}-{self.name}"
+        path = log_path(images_dir, label, image.digest, SYSTEM_CLOCK.now_s())
+        with BuildLog(path, self.report) as log:
+            yield replace(self, report=log)
 
-        def inspect(machine: DesktopVm) -> None:
-            reports.append(self._test(machine, image))
-
-        spec = ResourceSpec(DESKTOP, self.name)
-        backend = QemuBackend(self.settings, spec, image=image, inspect=inspect)
+    @contextmanager
+    def booted(self, image: Image) -> Iterator[tuple[DesktopVm, SpecificationReport]]:
+        """Boot, review, save, rewind and test machines; register the image; release the machine."""
+        backend = QemuBackend(
+            self.settings, ResourceSpec(DESKTOP, self.name), image=image, is_candidate=True
+        )
+        backend.remove_template()  # of a killed build
         handle = backend.make(partial(self.report, "boot", None))
         try:
             for number in range(REWINDS):
                 self.report("rewind", number / REWINDS, f"rewind {number + 1} of {REWINDS}")
                 handle.machine.reset_to(READY)
-            passed = tuple(test.name for test in reports[0].outcomes)
+            report = self._inspect(image)
+            passed = tuple(test.name for test in report.outcomes if test.outcome == "passed")
             write_verdict(self.name, Verdict(digest=image.digest, passed=passed), self.settings)
             register(self.folder, self.parent, self.settings)
-            yield handle.machine, reports[0]
+            backend.remove_other_templates()
+            yield handle.machine, report
         except BaseException:
+            backend.remove_template()
             handle.delete()
             raise
         handle.release()
 
-    def _test(self, machine: DesktopVm, image: Image) -> SpecificationReport:
-        """Run the specification, and keep the screen.
+    def _inspect(self, image: Image) -> SpecificationReport:
+        """Test machines of the image.
 
         Raises:
-            DesktopFaultyError: a test failed.
+            DesktopFaultyError: a check failed.
         """
-        self.report("test", None, "running the specification")
-        screen = self.settings.custom_images_dir / self.name / SCREEN
-        Picture.fromarray(machine.screen.capture()).save(screen)
-        files = [*sorted((image.path / TESTS).glob("test_*.py")), STANDARD]
-        report = run_specification(machine, files, partial(self.report, "", None))
+        self.report("test", None, "inspecting a machine")
+        say = partial(self.report, "", None)
+        report = inspect_image(image, self.folder.path, self.parent, self.settings, say)
         require_passed(self.name, report)
         return report
 

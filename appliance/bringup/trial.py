@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from controller.agents.registry import make_run_driver
-from controller.executors.local import LocalExecutor
-from controller.requests import specify_request
+from appliance.verify.scored_trial import play_task
 from controller.scheduling.events import AttemptLost, StepDone, TrialEnded, TrialStarted
-from controller.scheduling.execution import execute_run
-from controller.specification.request import RunRequest
-from controller.store.report import read_report
-from controller.store.runs import Store
-from controller.wiring import open_fleet, open_trials
+from controller.wiring import open_fleet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,13 +36,15 @@ def run_trial(settings: Settings, say: Callable[[str], None]) -> Report:
         MesocosmError: the run could not be created; problems in the trial are in its result.
     """
     name, task = trial_of(settings)
-    request = RunRequest(suite=name, agent=AGENT, tasks=(task,), retries=0)
-    spec, suite = specify_request(request, settings)
-    driver, fleet = make_run_driver(spec), open_fleet(request.fleet, settings)
-    trials = open_trials(spec, suite, driver, fleet, settings)
-    folder = Store(settings.runs_dir).create(spec)
-    execute_run(folder, LocalExecutor(trials), on_event=lambda event: _report(event, say))
-    return read_report(folder)
+    return play_task(
+        name,
+        task,
+        open_fleet("real", settings),
+        settings,
+        runs_dir=settings.runs_dir,
+        agent=AGENT,
+        on_event=lambda event: _report(event, say),
+    )
 
 
 def _report(event: TrialEvent, say: Callable[[str], None]) -> None:

@@ -12,6 +12,7 @@ from foundation.errors import SpecError, nearest
 from foundation.files import digest_file
 from foundation.process import run
 from foundation.yaml_source import join_errors
+from images.custom.registered import SCREEN
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -25,6 +26,7 @@ _FONTS = (".ttf", ".otf", ".ttc")
 _TARS = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".tar.zst")
 _ARCHITECTURES = ("amd64", "all")
 _NAMES_COMPARED = 4000
+_PNG = b"\x89PNG\r\n\x1a\n"
 
 
 def check_lineage(
@@ -69,6 +71,10 @@ def check_files(folder: ImageFolder) -> list[SpecError]:
             errors += _check_exists(folder, place, name) or _check_content(
                 folder, place, name, step
             )
+    screen = folder.path / SCREEN
+    if screen.exists() and not (screen.is_file() and screen.read_bytes()[:8] == _PNG):
+        problem = f"{SCREEN}, the picture of its reviewed screen, is not a PNG."
+        errors.append(folder.source.error(("name",), problem))
     for test in folder.tests:
         try:
             ast.parse(test.read_bytes(), filename=str(test))

@@ -61,7 +61,7 @@ _REPLACED = ("hostname", "hosts", "resolv.conf", "mtab")
 _KEPT = "etc/.mesocosm-kept"
 """Folder in which layers keep those files."""
 _CLEAN = ": > /etc/machine-id\nrm -rf /var/log/*.log /var/log/apt /tmp/* /var/tmp/*\n"
-_PIP_OPTIONS = "--disable-pip-version-check --no-cache-dir --root-user-action=ignore"
+_PIP_OPTIONS = "--disable-pip-version-check --no-cache-dir"
 
 
 @dataclass(frozen=True)
@@ -346,6 +346,8 @@ def _stage_pip(folder: Path) -> dict[str, str]:
     write_atomic(folder / "pip.conf", read_pip_conf(f"{inside}/authorities.crt"))
     return {
         "PIP_CONFIG_FILE": f"{inside}/pip.conf",
+        # Options of newer releases, which older ones ignore as variables.
         "PIP_BREAK_SYSTEM_PACKAGES": "1",
+        "PIP_ROOT_USER_ACTION": "ignore",
         "MESOCOSM_PIP": f"env PYTHONPATH={inside}/pip python3 -m pip {_PIP_OPTIONS}",
     }

@@ -48,11 +48,14 @@ class Review:
         faults: one line each; a desktop with faults must not be leased.
         warnings: one line each; differences from the reviewed picture, which may be correct.
         frame: the desktop's screenshot, uint8 array (H, W, 3), RGB.
+        changed_ratio: share of pixels that differ from the reviewed picture, clocks excluded; None
+            if there is no reviewed picture.
     """
 
     faults: tuple[str, ...]
     warnings: tuple[str, ...]
     frame: Frame
+    changed_ratio: float | None = None
 
     def require_faultless(self, name: str, picture: Path) -> None:
         """Reject a desktop with faults, and save its screenshot.
@@ -76,11 +79,14 @@ class Review:
         )
 
 
-def review_desktop(machine: Machine, *, clock: Clock = SYSTEM_CLOCK) -> Review:
+def review_desktop(
+    machine: Machine, *, reviewed: Frame | None = None, clock: Clock = SYSTEM_CLOCK
+) -> Review:
     """Review an idle desktop once it is complete, or after 90 s.
 
     Args:
         machine: the desktop.
+        reviewed: the reviewed picture, uint8 array (H, W, 3), RGB; by default that of its image.
         clock: clock used for waits.
 
     Raises:
@@ -97,13 +103,15 @@ def review_desktop(machine: Machine, *, clock: Clock = SYSTEM_CLOCK) -> Review:
         *read_appearance(machine).faults(),
         *frozen,
     )
-    warnings = (
-        *find_missing_icons(elements),
-        *compare_picture(frame, windows, elements, image=image),
-    )
+    if reviewed is None:
+        reviewed = read_reviewed(image)
+    ratio = None
+    if reviewed is not None:
+        ratio = changed_ratio(reviewed, frame, clock_bounds(windows, elements))
+    warnings = (*find_missing_icons(elements), *describe_picture(ratio, image=image))
     for line in (*faults, *warnings):
         _LOG.warning("review of %s: %s", image, line)
-    return Review(faults, warnings, frame)
+    return Review(faults, warnings, frame, ratio)
 
 
 def wait_until_complete(
@@ -196,21 +204,15 @@ def find_missing_icons(elements: Sequence[Element]) -> tuple[str, ...]:
     return tuple(f"the desktop has no {name} icon" for name in EXPECTED_ICONS if name not in shown)
 
 
-def compare_picture(
-    frame: Frame, windows: Sequence[WindowState], elements: Sequence[Element], *, image: str
-) -> tuple[str, ...]:
-    """Return a line if the screenshot differs from the reviewed picture, ignoring clocks.
+def describe_picture(ratio: float | None, *, image: str) -> tuple[str, ...]:
+    """Return a line if the screenshot differs from the reviewed picture, or there is none.
 
     Args:
-        frame: uint8 array (H, W, 3), RGB.
-        windows: windows of the desktop.
-        elements: its accessibility tree.
-        image: label of its image.
+        ratio: share of pixels that differ; None if there is no reviewed picture.
+        image: label of the desktop's image.
     """
-    reviewed = read_reviewed(image)
-    if reviewed is None:
+    if ratio is None:
         return (f"there is no reviewed picture of {image}",)
-    ratio = changed_ratio(reviewed, frame, clock_bounds(windows, elements))
     if ratio <= MAX_CHANGED_RATIO:
         return ()
     return (f"the picture differs from the reviewed one of {image} in {ratio:.1%} of its pixels",)

@@ -38,8 +38,18 @@ def read_reviewed(image: str) -> Frame | None:
         uint8 array (H, W, 3), RGB.
     """
     path = reviewed_path(image)
-    if not path.is_file():
-        return None
+    return read_picture(path) if path.is_file() else None
+
+
+def read_picture(path: Path) -> Frame:
+    """Read a picture.
+
+    Returns:
+        uint8 array (H, W, 3), RGB.
+
+    Raises:
+        OSError: it is missing, or no picture.
+    """
     with Image.open(path) as picture:
         return np.asarray(picture.convert("RGB"), dtype=np.uint8)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import socketserver
 import sys
 import tempfile
@@ -12,9 +13,11 @@ import threading
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from foundation.errors import MesocosmError, RequirementError
+from PIL import Image
+
+from foundation.errors import MesocosmError, RequirementError, UsageError
 from foundation.process import stream
 from foundation.settings import REPOSITORY
 from provisioning.specification.plugin_name import PLUGIN, RELAY
@@ -22,14 +25,32 @@ from provisioning.specification.plugin_name import PLUGIN, RELAY
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from provisioning.protocols import Commands
+    from provisioning.protocols import Commands, Link, Screen
 
 STANDARD = Path(__file__).parent / "standard_checks.py"
 """The checks that every custom image must pass."""
 _TIMEOUT_S = 1800.0
 _COMMAND_S = 60.0
+_WINDOWS_S = 60.0
+_PICTURE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _NO_TESTS = 5
 """Exit code of pytest if no tests were found."""
+
+
+if TYPE_CHECKING:
+
+    class TestedMachine(Commands, Protocol):
+        """What tests use of a machine."""
+
+        @property
+        def link(self) -> Link:
+            """Return the link to its probe."""
+            ...
+
+        @property
+        def screen(self) -> Screen:
+            """Return its screen."""
+            ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +115,19 @@ def require_tools() -> None:
 
 
 def run_specification(
-    machine: Commands, files: Sequence[Path], on_line: Callable[[str], None]
+    machine: TestedMachine,
+    files: Sequence[Path],
+    on_line: Callable[[str], None],
+    *,
+    pictures: Path | None = None,
 ) -> SpecificationReport:
     """Run test files against a machine, in a process of their own.
 
     Args:
-        machine: runs the commands of the tests.
+        machine: runs the commands of the tests, and has the screen that they see.
         files: test files.
         on_line: called with each line of pytest's output.
+        pictures: folder of the pictures that tests take; by default they are not kept.
 
     Raises:
         RequirementError: pytest or testinfra is not installed.
@@ -110,7 +136,7 @@ def run_specification(
     require_tools()
     with tempfile.TemporaryDirectory(prefix="mesocosm-spec-") as folder:
         address = Path(folder) / "relay"
-        server = _Server(str(address), machine)
+        server = _Server(str(address), machine, pictures or Path(folder))
         threading.Thread(target=server.serve_forever, name="specification", daemon=True).start()
         try:
             argv = [sys.executable, "-m", "pytest", "-q", "-p", PLUGIN, "-p", "no:cacheprovider"]
@@ -133,7 +159,8 @@ def run_specification(
 class _Relay:
     """Executes the requests of the plugin."""
 
-    machine: Commands
+    machine: TestedMachine
+    pictures: Path
     outcomes: list[TestOutcome] = field(default_factory=list)
 
     def answer(self, request: dict[str, Any]) -> dict[str, object]:
@@ -143,6 +170,25 @@ class _Relay:
                 TestOutcome(request["test"], request["outcome"], request["line"], request["reason"])
             )
             return {}
+        try:
+            if "windows" in request:
+                return {"windows": self.machine.link.call("windows", {}, timeout_s=_WINDOWS_S)}
+            if "picture" in request:
+                return {"picture": self._take(str(request["picture"]))}
+        except MesocosmError as exc:
+            return {"error": str(exc)}
+        return self._execute(request)
+
+    def _take(self, name: str) -> str:
+        """Save a picture of the screen; return its path."""
+        if not _PICTURE_NAME.fullmatch(name):
+            raise UsageError(f"{name!r} is no name for a picture: letters, digits, - and _.")
+        self.pictures.mkdir(parents=True, exist_ok=True)
+        path = self.pictures / f"{name}.png"
+        Image.fromarray(self.machine.screen.capture()).save(path)
+        return str(path)
+
+    def _execute(self, request: dict[str, Any]) -> dict[str, object]:
         argv = ["/bin/sh", "-c", request["command"]]
         try:
             done = self.machine.run(argv, user=request["user"] or None, timeout_s=_COMMAND_S)
@@ -164,8 +210,8 @@ class _Server(socketserver.ThreadingUnixStreamServer):
 
     daemon_threads = True
 
-    def __init__(self, address: str, machine: Commands) -> None:
-        self.relay = _Relay(machine)
+    def __init__(self, address: str, machine: TestedMachine, pictures: Path) -> None:
+        self.relay = _Relay(machine, pictures)
         super().__init__(address, _Handler)
 
     @property

@@ -19,6 +19,7 @@ from controller.specification.agent import CustomSpec, OracleSpec
 from controller.store.runs import Store
 from controller.wiring import make_context, open_suite
 from foundation.clock import FakeClock
+from foundation.files import write_atomic
 from provisioning.fake import FakeFleet
 from tests.unit.controller.lab import ignore
 
@@ -34,6 +35,31 @@ if TYPE_CHECKING:
 TINY = Path(__file__).resolve().parents[1] / "suites/tiny"
 SCHEDULE = "nightly"
 EXPERIMENT = "two-agents"
+FAILED_BUILD = "desktop-paint-96970e176ef3-20261128T184847Z"
+_BUILDS = {
+    FAILED_BUILD: """\
+== step 1/3
+packages: mtpaint
+Reading package lists...
+Setting up mtpaint (3.50.09-1) ...
+== step 2/3
+run: update-desktop-databse
+sh: 1: update-desktop-databse: not found
+FAILED: The step 'run: update-desktop-databse' failed with exit code 127.
+sh: 1: update-desktop-databse: not found
+Its tree is kept. To look into it: docker run -it --rm mesocosm/failed:paint bash
+""",
+    "desktop-paint-96970e176ef3-20261128T190103Z": """\
+== step 2/3
+run: update-desktop-database
+== disk
+converting the disk to qcow2
+== done
+desktop:paint built in 74.2 s
+""",
+    "renderer-ubuntu-22.04-12498039a5d5-20261128T190500Z": "== layers\n",
+}
+"""Logs of builds by name."""
 SCHEME = "gsettings set org.gnome.desktop.interface color-scheme"
 TURNS = (
     Turn((Action("tap", "phone", {"x": 90, "y": 42}),), Usage(1840, 61, 0.0031), "The to-do is on the phone. I tap Tasks."),
@@ -61,6 +87,8 @@ def record_demo(runs_dir: Path) -> tuple[str, str]:
     thinker = _record(runs_dir, CustomSpec(name="thinker"), AgentDriver(Thinker))
     oracle = _record(runs_dir, OracleSpec(), OracleDriver())
     _add_experiment(runs_dir, {"thinker": thinker, "solution": oracle, "not yet played": ""})
+    for name, text in _BUILDS.items():
+        write_atomic(runs_dir.parent / f"images/logs/{name}.log", text)
     return thinker, oracle
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tests.pages.demo import EXPERIMENT, SCHEDULE
+from tests.pages.demo import EXPERIMENT, FAILED_BUILD, SCHEDULE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -36,6 +36,8 @@ TOUR: Mapping[str, Callable[[PathContext], str]] = {
     ),
     "suites": lambda _: "/suites",
     "suite": lambda _: "/suites/smoke",
+    "images": lambda _: "/images",
+    "build": lambda _: f"/images/{FAILED_BUILD}",
     "compare": lambda at: f"/compare?first={at.run}&second={at.other}",
     "experiments": lambda _: "/experiments",
     "experiment": lambda _: f"/experiments/{EXPERIMENT}",

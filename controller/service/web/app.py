@@ -14,6 +14,7 @@ from controller.service.web import (
     doctor_pages,
     experiment_pages,
     fleet_pages,
+    image_pages,
     live_pages,
     pages,
     schedule_pages,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 _FOR_PROGRAMS = ("/api/", "/healthz", "/metrics")
 _PAGES = (
     *(session, live_pages, confirm_pages, pages, schedule_pages, trials, fleet_pages, suite_pages),
-    *(compare_pages, experiment_pages, doctor_pages, metrics, human),
+    *(compare_pages, experiment_pages, image_pages, doctor_pages, metrics, human),
 )
 
 

@@ -15,5 +15,6 @@ def test_the_sketch_belongs_to_the_user(host: Any) -> None:
     assert (sketch.user, sketch.mode) == ("user", 0o644)
 
 
-def test_the_program_starts(desktop: Any) -> None:
-    assert "mtPaint" in desktop.check_output("mtpaint --version")
+def test_the_program_shows_the_sketch(desktop: Any, screen: Any) -> None:
+    desktop.check_output("setsid -f mtpaint ~/Pictures/sketch.png > /dev/null 2>&1")
+    screen.see("sketch.png", "sketch")

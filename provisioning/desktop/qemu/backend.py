@@ -32,8 +32,10 @@ from provisioning.desktop.qemu.template import (
     TEMPLATE_PREFIX,
     find_template,
     is_being_made,
+    keep_only,
     make_template,
     open_template,
+    remove_template,
 )
 from provisioning.handle import MachineHandle
 from provisioning.links.zipapp import build_probe
@@ -68,7 +70,7 @@ class QemuBackend:
         settings: size of the machines, and locations of images and the hypervisor.
         spec: names the image; by default, the one that settings choose.
         image: the image, if it is not the current one of its name.
-        inspect: called with each new desktop before it is saved; what it raises refuses the desktop.
+        is_candidate: whether the image is not used yet: templates of the current one of its name stay.
     """
 
     def __init__(
@@ -77,10 +79,10 @@ class QemuBackend:
         spec: ResourceSpec = _DEFAULT,
         *,
         image: Image | None = None,
-        inspect: Callable[[DesktopVm], None] | None = None,
+        is_candidate: bool = False,
     ) -> None:
         self._given_settings = settings
-        self._inspect = inspect
+        self._is_candidate = is_candidate
         self._spec = spec
         self._label = f"desktop:{spec.image}" if spec.image else "desktop"
         self._hypervisor = Hypervisor(settings.libvirt_uri)
@@ -136,8 +138,6 @@ class QemuBackend:
                 prepare_session(machine, ImageProduct.of(self.image).session, say)
                 say("reviewing the desktop")
                 self._review(machine, say)
-                if self._inspect is not None:
-                    self._inspect(machine)
                 say(f"saving {machine.info.machine_id}")
                 machine.snapshots.save(READY)
                 # Restart from the snapshot: this proves it, and frees the memory of unused pages.
@@ -167,9 +167,17 @@ class QemuBackend:
             return
         say("creating the template for forks")
         try:
-            make_template(self._settings, machine, self.stamp())
+            make_template(self._settings, machine, self.stamp(), keeps_others=self._is_candidate)
         except MesocosmError as exc:
             say(f"no forks: {exc.brief}")
+
+    def remove_template(self) -> None:
+        """Remove the template of the image, if there is one."""
+        remove_template(self._settings, self.stamp())
+
+    def remove_other_templates(self) -> None:
+        """Remove the templates of other images of its name."""
+        keep_only(self._settings, self.stamp(), self.image.label)
 
     @property
     def fork_mib(self) -> int:

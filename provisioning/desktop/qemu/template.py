@@ -195,6 +195,25 @@ def remove_templates(settings: Settings, *, but: str = "", image: str = "") -> l
     return gone
 
 
+def keep_only(settings: Settings, stamp: str, image: str) -> list[str]:
+    """Remove the templates of an image except the one with a stamp; return their names.
+
+    Args:
+        settings: location of templates.
+        stamp: stamp of the template that stays.
+        image: label of the image.
+    """
+    folder = templates_dir(settings)
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder / _LOCK, what="The making of templates"):
+        return remove_templates(settings, but=stamp, image=image)
+
+
+def remove_template(settings: Settings, stamp: str) -> None:
+    """Remove the template with a stamp, if there is one."""
+    shutil.rmtree(templates_dir(settings) / stamp[:_STAMP_DIGITS], ignore_errors=True)
+
+
 def remove_templates_of(settings: Settings, labels: Collection[str]) -> list[str]:
     """Remove the templates of some images; return their names.
 
@@ -224,7 +243,9 @@ def _is_of_other(path: Path, image: str) -> bool:
         return False
 
 
-def make_template(settings: Settings, vm: SavedVm, stamp: str) -> Template:
+def make_template(
+    settings: Settings, vm: SavedVm, stamp: str, *, keeps_others: bool = False
+) -> Template:
     """Make the template of a running desktop that has the snapshot ``ready``.
 
     The desktop is paused while its disk is copied, then resumed.
@@ -233,6 +254,7 @@ def make_template(settings: Settings, vm: SavedVm, stamp: str) -> Template:
         settings: location of templates.
         vm: the desktop, held by the caller.
         stamp: digest of everything the template depends on.
+        keeps_others: True keeps other templates of the image, which is not used yet.
 
     Raises:
         MesocosmError: the template cannot be made; nothing of it remains.
@@ -243,7 +265,9 @@ def make_template(settings: Settings, vm: SavedVm, stamp: str) -> Template:
         if template := find_template(settings, stamp):
             return template
         build = folder / f"{_BUILD}-{stamp[:_STAMP_DIGITS]}"
-        remove_templates(settings, image=vm.info.image)
+        if not keeps_others:
+            remove_templates(settings, image=vm.info.image)
+        shutil.rmtree(build, ignore_errors=True)  # of a killed process
         build.mkdir()
         try:
             record = _make(settings, vm, build, stamp)

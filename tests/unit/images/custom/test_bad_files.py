@@ -48,6 +48,7 @@ BAD = {
     "unknown-key-in-a-step": Bad(
         f"{HEAD}steps:\n  - pakages: [vim]\n", 5, ("'pakages'", "mean 'packages'")
     ),
+    "screen-that-is-no-picture": Bad(HEAD, 2, ("screen.png", "not a PNG"), {"screen.png": b"x"}),
     "no-version": Bad("name: paint\nextends: debian-12\n", 1, ("schema_version: 1",)),
     "unknown-version": Bad(HEAD.replace("1\n", "7\n", 1), 1, ("schema_version is 7", "reads 1")),
     "no-parent": Bad("schema_version: 1\nname: paint\n", 1, ("'extends' is missing",)),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from foundation.process import CommandResult, run
+from provisioning.fake import FakeDesktop
 from provisioning.specification.runner import run_specification
 
 if TYPE_CHECKING:
@@ -36,10 +37,17 @@ def test_skipped():
 
 
 class LocalMachine:
-    """A machine whose commands run on this host; it records the users."""
+    """A machine whose commands run on this host; it records the users.
+
+    Its screen is that of a fake desktop, with a window.
+    """
 
     def __init__(self) -> None:
         self.users: list[str | None] = []
+        self._desktop = FakeDesktop()
+        self._desktop.open_app("Text Editor")
+        self.link = self._desktop.link
+        self.screen = self._desktop.screen
 
     def run(
         self,
@@ -72,6 +80,37 @@ def test_outcomes_name_test_line_and_reason(tmp_path: Path) -> None:
     assert "'1' == '2'" in outcomes["test_wrong"].reason
     assert not report.is_passed
     assert set(machine.users) == {"root", None}
+
+
+SCREEN = """\
+import pytest
+from PIL import Image
+
+def test_window(screen):
+    window = screen.see("Editor", "editor")
+    assert (window.title, window.active) == ("Text Editor", True)
+    assert window.geometry == (0, 0, 320, 200)
+
+def test_missing_window(screen):
+    with pytest.raises(AssertionError, match="No window of 'Mail' within 0.1 s, but 'Text Editor'"):
+        screen.wait_for_window("Mail", timeout_s=0.1)
+
+def test_picture(screen):
+    with Image.open(screen.picture("whole")) as picture:
+        assert picture.size == (320, 200)
+    with pytest.raises(AssertionError, match="is no name for a picture"):
+        screen.picture("../out")
+"""
+
+
+def test_tests_see_the_screen_and_keep_pictures(tmp_path: Path) -> None:
+    test = tmp_path / "test_it.py"
+    test.write_text(SCREEN)
+    pictures = tmp_path / "pictures"
+    report = run_specification(LocalMachine(), [test], lambda _line: None, pictures=pictures)
+    assert report.is_passed, report.lines()
+    assert len(report.outcomes) == 3
+    assert {path.name for path in pictures.iterdir()} == {"editor.png", "whole.png"}
 
 
 def test_a_specification_that_cannot_be_read_is_a_failure(tmp_path: Path) -> None:

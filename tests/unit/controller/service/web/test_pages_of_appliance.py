@@ -9,6 +9,7 @@ from controller.service.machine_service import HostMachineService
 from controller.service.state.tokens import Role
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import MachineError, UnknownNameError, UnsupportedError
+from images.build_logs import log_path
 from provisioning.machine_folder import MachineFolder
 from provisioning.machine_state import MachineState
 from tests.cpu import least_cpu_s
@@ -113,6 +114,27 @@ def test_two_runs_are_compared(
     assert saved.headers["content-disposition"].startswith("attachment;")
     assert "<svg" in saved.text
     assert browser.get(f"/compare?first={first}&second=nothing").status_code == 404
+
+
+def test_builds_of_images_are_shown_and_a_failed_one_says_how_to_open_its_tree(
+    browser: TestClient, context: ApiContext
+) -> None:
+    sign_in(browser, context, Role.READ)
+    assert "No image was built" in browser.get("/images").text
+    command = "docker run -it --rm mesocosm/failed:paint bash"
+    path = log_path(context.settings.images_dir, "desktop-paint", "ab" * 32, 1_795_000_000.0)
+    path.parent.mkdir(parents=True)
+    path.write_text(
+        f"== step 1/1\n<b>no</b>\nFAILED: The step 'run: no' failed.\nOpen: {command}\n"
+    )
+    text = browser.get("/images").text
+    link = f"/images/{path.stem}#failure"
+    assert f'href="{link}"' in text
+    assert "The step &#39;run: no&#39; failed." in text
+    text = browser.get(link).text
+    assert f"<code>{command}</code>" in text
+    assert "&lt;b&gt;no&lt;/b&gt;" in text
+    assert browser.get("/images/nothing").status_code == 404
 
 
 def test_doctor_page_shows_checks(browser: TestClient, context: ApiContext) -> None:
