@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foundation.errors import UnknownNameError, UsageError
-from foundation.files import write_atomic
+from foundation.files import locked, write_atomic
 from images.builder import Builder
 from images.catalog import make_recipe
 from images.custom.declaration import FILE, SCHEMA_VERSION
@@ -22,9 +24,12 @@ from images.custom.fixed import (
 )
 from images.custom.folder import SHIPPED, read_folder
 from images.custom.registered import find_registered, register, registered_names
-from images.manifest import read_manifest
+from images.manifest import Manifest, read_manifest
+from images.store import iter_manifests, remove_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from foundation.settings import Settings
     from images.custom.fixed import Build, FixedImage
     from images.recipe import Image, Recipe, Report
@@ -47,6 +52,34 @@ def require_free_name(text: str, settings: Settings) -> None:
             f"There is already an image called {text!r}.",
             resolution=f"Choose {other}, or run `mesocosm image remove {text}` first.",
         )
+
+
+@contextmanager
+def naming(name: str, settings: Settings) -> Iterator[None]:
+    """Hold the lock of a new image for a block; if the block fails, nothing of the image is left.
+
+    Args:
+        name: its name, which is free.
+        settings: locate images and registry.
+
+    Raises:
+        MachineBusyError: another process makes an image of that name.
+    """
+    place = settings.custom_images_dir / name
+    with locked(place / ".lock", what=f"The image {name}"):
+        try:
+            yield
+        except BaseException:
+            if find_registered(name, settings) is None:
+                _remove_unregistered(name, settings)
+                shutil.rmtree(place, ignore_errors=True)
+            raise
+
+
+def _remove_unregistered(name: str, settings: Settings) -> None:
+    for folder, manifest in iter_manifests(settings.images_dir):
+        if isinstance(manifest, Manifest) and (manifest.name, manifest.variant) == (DESKTOP, name):
+            remove_folder(folder)
 
 
 def read_fixed(name: str, settings: Settings) -> FixedImage | None:

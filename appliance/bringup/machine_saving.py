@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from PIL import Image as Picture
 
 from appliance.bringup.currency import recorded_names
-from appliance.bringup.fixed_images import build_fixed, register_fixed, require_free_name
+from appliance.bringup.fixed_images import build_fixed, naming, register_fixed, require_free_name
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import DesktopFaultyError, ImageBuildError, MachineError, UnsupportedError
-from foundation.files import locked, write_atomic
+from foundation.files import write_atomic
 from images.custom.checks import free_mib
 from images.custom.declaration import Machine
 from images.custom.fixed import DESKTOP, HAND_MADE, FixedImage
@@ -95,10 +95,7 @@ def save_machine(machine_id: str, name: str, settings: Settings, report: Report)
             f"{machine_id} is {record.state} and was not set up by hand.",
             resolution="Start one with `mesocosm machine start --image desktop`.",
         )
-    with (
-        locked(settings.custom_images_dir / name / ".lock", what=f"The image {name}"),
-        operations.started(machine_id) as machine,
-    ):
+    with naming(name, settings), operations.started(machine_id) as machine:
         if not isinstance(machine, DesktopVm):
             raise UnsupportedError(f"{machine_id} is not a virtual machine.")
         return _Saving(machine, record, name, settings, report).run()
@@ -124,16 +121,6 @@ class _Saving:
 
     def run(self) -> SavedImage:
         """Review the desktop, capture its state, and make image and template of it."""
-        place = self.settings.custom_images_dir / self.name
-        is_new = not (place / SCREEN).exists()
-        try:
-            return self._run()
-        except BaseException:
-            if is_new:
-                (place / SCREEN).unlink(missing_ok=True)
-            raise
-
-    def _run(self) -> SavedImage:
         self._require_space()
         seconds: dict[str, float] = {}
         start_s = SYSTEM_CLOCK.monotonic_s()

@@ -8,9 +8,15 @@ import pytest
 
 from appliance.bringup.custom_removal import remove_custom_image
 from appliance.bringup.fixed_images import read_fixed
+from appliance.bringup.image_export import export_image
+from appliance.bringup.image_file import Facts
+from appliance.bringup.image_import import import_image
 from appliance.bringup.machine_saving import save_machine
+from appliance.verify.image_difference import compare_images
+from appliance.verify.written_image import write_down
 from foundation.errors import ImageBuildError, MachineBusyError, UsageError
 from foundation.settings import get_settings
+from images.custom.check import check_folder
 from images.custom.registered import registered_names
 from images.log import ignore_progress
 from provisioning.desktop.qemu.template import templates_dir
@@ -23,6 +29,7 @@ from tests.tiers import nightly
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from appliance.bringup.machine_saving import SavedImage
     from provisioning.protocols import Machine
@@ -113,6 +120,64 @@ def test_the_machine_that_was_saved_goes_on(
     assert (record.machine, saved.parent.partition(":")[2]) == (machine_id, record.parent)
 
 
+def test_what_differs_from_the_parent_is_named_and_written_down(
+    saved: SavedImage, tmp_path: Path
+) -> None:
+    del saved
+    settings = get_settings()
+    difference = compare_images(NAME, "", settings, ignore_progress)
+    assert difference.other.label == f"{DESKTOP}:{difference.other.variant}"
+    packages = [(row.name, row.change, row.version) for row in difference.packages]
+    assert packages == [("office-notes", "added", "1.2")]
+    files = {row.path: (row.change, row.size_bytes, row.owner) for row in difference.files}
+    assert files == {
+        "/etc/office.conf": ("added", 17, "root"),
+        "/home/user/Documents/hand.txt": ("added", 5, "user"),
+        "/usr/local/bin/office": ("added", 22, "root"),
+    }
+    (setting,) = difference.settings
+    assert (setting.schema, setting.key) == ("org.gnome.desktop.interface", "text-scaling-factor")
+    assert setting.value == "1.25"
+    folder = tmp_path / "written"
+    text = write_down(difference, settings, ignore_progress, folder=folder)
+    assert "office-notes 1.2 is not in the archive" in text
+    checked = check_folder(folder, settings)
+    assert [step.action for step in checked.lineage.own.content.steps] == ["files", "settings"]
+    assert (folder / "files/etc/office.conf").read_text() == "greeting = hello\n"
+
+
+def test_it_is_moved_by_a_file_and_its_memory_state_is_used_where_nothing_differs(
+    saved: SavedImage, tmp_path: Path
+) -> None:
+    settings, file = get_settings(), tmp_path / "office.mesocosm"
+    record = export_image(NAME, file, settings, ignore_progress)
+    assert (record.has_memory, record.is_hand_made) == (True, True)
+    assert list(tmp_path.iterdir()) == [file]
+    remove_custom_image(NAME, settings)
+    imported = import_image(file, settings, ignore_progress)
+    assert (imported.image.digest, imported.differs) == (saved.image.digest, ())
+    assert imported.machine_id == ""
+    assert not import_image(file, settings, ignore_progress).is_new
+    roles = {"own": ResourceSpec(DESKTOP, NAME)}
+    with LocalFleet(settings, say=print).acquire(roles) as lease:
+        own = lease.environment.machines["own"]
+        assert read(own, "cat ~/Documents/hand.txt; office") == "hand\noffice"
+        assert (own.info.is_hand_made, own.info.image_digest) == (True, saved.image.digest)
+
+
+def test_an_interrupted_export_leaves_nothing(saved: SavedImage, tmp_path: Path) -> None:
+    del saved
+
+    def interrupt(phase: str, fraction: float | None = None, line: str = "") -> None:
+        del line
+        if phase == "copy" and (fraction or 0) > 0.05:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        export_image(NAME, tmp_path / "office.mesocosm", get_settings(), interrupt)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_taken_name_and_a_machine_in_use_are_refused(
     saved: SavedImage, operations: MachineOperations, machine_id: str
 ) -> None:
@@ -131,3 +196,26 @@ def test_without_space_nothing_is_left(machine_id: str, monkeypatch: pytest.Monk
         save_machine(machine_id, "test-full", get_settings(), ignore_progress)
     assert "test-full" not in registered_names(get_settings())
     assert sorted(templates_dir(get_settings()).iterdir()) == before
+
+
+def test_where_a_fact_differs_it_is_booted_and_saved_anew(
+    saved: SavedImage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings, file = get_settings(), tmp_path / "office.mesocosm"
+    here = Facts.of_host(saved.image, settings)
+    other = here.model_copy(update={"qemu": "1.0", "access_key": "another"})
+    with monkeypatch.context() as patch:
+        patch.setattr(Facts, "of_host", classmethod(lambda *_: other))
+        export_image(NAME, file, settings, ignore_progress)
+    remove_custom_image(NAME, settings)
+    imported = import_image(file, settings, ignore_progress)
+    assert imported.differs == ("qemu", "access_key")
+    assert imported.machine_id
+    roles = {"own": ResourceSpec(DESKTOP, NAME)}
+    with LocalFleet(settings, say=print).acquire(roles) as lease:
+        own = lease.environment.machines["own"]
+        assert read(own, "cat ~/Documents/hand.txt; office") == "hand\noffice"
+        assert own.info.is_hand_made
+    settings_of_user = "gsettings get org.gnome.desktop.interface text-scaling-factor"
+    with LocalFleet(settings, say=print).acquire(roles) as lease:
+        assert read(lease.environment.machines["own"], settings_of_user) == "1.25"

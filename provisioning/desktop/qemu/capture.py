@@ -54,6 +54,7 @@ _log = logging.getLogger(__name__)
 _SNAPSHOT = "hand-made"
 _FLAT = "flat.qcow2"
 _CONVERT_TIMEOUT_S = 1800.0
+_REBASE_TIMEOUT_S = 60.0
 _LEFT = (SERIAL_LOG, PROBE_SOCKET, STREAMS_SOCKET, INPUT_SOCKET, "vnc.sock")
 
 
@@ -137,14 +138,19 @@ def install_template(
 
     Args:
         settings: locate templates.
-        folder: a folder of `making_templates`, without a disk.
-        image: the image, whose disk is the one at that state.
+        folder: a folder of `making_templates`, or below it; its disk, if it has one, has what was
+            written to the image's disk until that state.
+        image: the image.
         stamp: digest of everything the template depends on.
         stream: checksum of the devices.
         start_s: when the making began.
     """
     backing = image.file(DISK)
-    make_overlay(settings, backing, folder / DISK)
+    if (folder / DISK).exists():
+        rebase = ("rebase", "-u", "-F", "qcow2", "-b", str(backing), str(folder / DISK))
+        run_qemu_img(settings, *rebase, timeout_s=_REBASE_TIMEOUT_S)
+    else:
+        make_overlay(settings, backing, folder / DISK)
     for name in (RAM, DEVICES, DISK, DIGEST):
         write_back(folder / name)
     record = TemplateRecord(

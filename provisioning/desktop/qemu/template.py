@@ -179,8 +179,9 @@ def making_templates(settings: Settings, name: str) -> Iterator[Path]:
     folder = templates_dir(settings)
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / _LOCK, what="The making of templates"):
+        for left in folder.glob(f"{_BUILD}-*"):  # of a killed process
+            shutil.rmtree(left, ignore_errors=True)
         build = folder / f"{_BUILD}-{name}"
-        shutil.rmtree(build, ignore_errors=True)
         build.mkdir()
         try:
             yield build
