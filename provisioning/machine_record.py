@@ -38,6 +38,7 @@ class MachineRecord(BaseModel):
         user: login name that agents act as.
         home: that user's home folder.
         browser: name, version and origin of a desktop's browser; empty if unknown.
+        is_hand_made: whether its image, or a parent of it, was saved from a machine by hand.
         state: as last written.
         is_fork: whether it is a copy of a template that ends with its lease.
         parameters: those of the specification that it was made for; not written if there are none.
@@ -60,6 +61,7 @@ class MachineRecord(BaseModel):
     user: str
     home: str
     browser: str = ""
+    is_hand_made: bool = Field(default=False, exclude_if=_is_empty)
     state: MachineState = MachineState.STARTING
     is_fork: bool = False
     parameters: dict[str, JsonValue] = Field(default_factory=dict, exclude_if=_is_empty)
@@ -88,6 +90,7 @@ class MachineRecord(BaseModel):
             user=self.user,
             home=self.home,
             browser=self.browser,
+            is_hand_made=self.is_hand_made,
         )
 
 

@@ -597,6 +597,7 @@ class MachineInfo:
         user: login name that agents act as.
         home: that user's home folder, which ``~`` stands for.
         browser: name, version and origin of a desktop's browser; empty if unknown.
+        is_hand_made: whether its image, or a parent of it, was saved from a machine by hand.
     """
 
     machine_id: str
@@ -608,6 +609,7 @@ class MachineInfo:
     user: str
     home: str
     browser: str = ""
+    is_hand_made: bool = False
 
 
 @runtime_checkable

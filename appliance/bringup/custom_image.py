@@ -15,9 +15,10 @@ from foundation.errors import DesktopFaultyError, MesocosmError
 from foundation.files import locked
 from foundation.logging import suppress_logged
 from images.build_logs import log_path
-from images.builder import Builder
+from images.builder import Builder, find
 from images.catalog import make_recipe
 from images.custom.check import check_folder
+from images.custom.fixed import read_record, refuse_build
 from images.custom.folder import DEFAULT
 from images.custom.layers import TREES, LayerStore, tree_key
 from images.custom.recipe import DESKTOP, CustomDesktopRecipe
@@ -99,8 +100,14 @@ def build_custom_image(
     QemuBackend(settings).require_host()
     built = []
     parent = _shipped_variant(checked.lineage, settings)
-    for number, part in enumerate(reversed(checked.lineage.folders)):
-        is_own = number == len(checked.lineage.folders) - 1
+    for part in reversed(checked.lineage.folders):
+        is_own = part is checked.lineage.own
+        if (record := read_record(part.path)) is not None:  # it does not depend on its parents
+            if force and is_own:
+                refuse_build(record)
+            built = [BuiltImage(find(f"{DESKTOP}:{record.name}", settings))]
+            parent = record.name
+            continue
         builder = _Build(part, parent, settings, report)
         built.append(builder.run(force=force and is_own))
         parent = part.content.name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from appliance.bringup.custom_image import remove_old_trees
@@ -26,12 +27,13 @@ if TYPE_CHECKING:
 _KINDS = (DESKTOP, "desktop-container")
 
 
-def remove_custom_image(name: str, settings: Settings) -> list[str]:
+def remove_custom_image(name: str, settings: Settings, *, is_locked: bool = False) -> list[str]:
     """Remove a custom image: machines, templates, disks, containers' images, layers, its folder.
 
     Args:
         name: its name.
         settings: of the appliance.
+        is_locked: whether the caller holds the image's lock.
 
     Returns:
         What was removed, one text each.
@@ -47,7 +49,7 @@ def remove_custom_image(name: str, settings: Settings) -> list[str]:
             resolution=f"Run `mesocosm image remove {' '.join(children)}` first.",
         )
     place = settings.custom_images_dir / name
-    with locked(place / ".lock", what=f"The image {name}"):
+    with nullcontext() if is_locked else locked(place / ".lock", what=f"The image {name}"):
         removed = _remove_machines(name, settings)
         labels = {f"{kind}:{name}" for kind in _KINDS}
         removed += [f"template {path}" for path in remove_templates_of(settings, labels)]

@@ -9,8 +9,10 @@ import typer
 from appliance.cli.groups import make_group
 from appliance.cli.image_check import check
 from appliance.cli.image_custom import remove
+from appliance.cli.image_diff import diff
 from appliance.cli.image_rows import describe, judge
 from appliance.cli.image_sbom import sbom
+from appliance.cli.image_transfer import export, import_
 from appliance.cli.output import JsonOption, console_err, print_json, print_table, progress, say
 from appliance.cli.run_options import FleetOption
 
@@ -94,6 +96,9 @@ def register(app: typer.Typer) -> None:
     group.command("verify")(verify)
     group.command("prune")(prune)
     group.command("sbom")(sbom)
+    group.command("diff")(diff)
+    group.command("export")(export)
+    group.command("import")(import_)
     group.command("remove")(remove)
     app.add_typer(group)
 

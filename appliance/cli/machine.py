@@ -9,6 +9,7 @@ import typer
 
 from appliance.cli.adb import adb
 from appliance.cli.groups import make_group
+from appliance.cli.machine_image import ImageOption, save, start_of_image
 from appliance.cli.machine_lookup import MachineArgument, complete, find_machine, operations
 from appliance.cli.output import JsonOption, console_err, console_out, print_json, print_table
 from appliance.cli.vnc import vnc
@@ -32,6 +33,7 @@ def register(app: typer.Typer) -> None:
     group.command("vnc")(vnc)
     group.command("adb")(adb)
     group.command("start")(start)
+    group.command("save")(save)
     group.command("stop")(stop)
     group.command("delete")(delete)
     group.command("sweep")(sweep)
@@ -163,9 +165,29 @@ def shell(machine: MachineArgument) -> None:
     os.execv(ssh, [str(ssh), *options, *where])  # noqa: S606  # the command is fixed
 
 
-def start(machine: MachineArgument) -> None:
-    """Start a machine that is not in use, from its snapshot if it has one."""
-    operations().start(find_machine(machine)[0].machine_id)
+def start(
+    machine: Annotated[
+        str, typer.Argument(metavar="[MACHINE]", help="Id of a machine.", autocompletion=complete)
+    ] = "",
+    image: ImageOption = "",
+    json: JsonOption = False,
+) -> None:
+    """Start a machine that is not in use, from its snapshot if it has one.
+
+    With --image, start a new desktop of an image, which stays until it is deleted: set it up on its
+    live screen, and save it as an image with `mesocosm machine save`.
+    """
+    from foundation.errors import UsageError
+
+    if bool(machine) == bool(image):
+        raise UsageError("Specify either a machine, or an image with --image.")
+    if image:
+        start_of_image(image, json=json)
+        return
+    machine_id = find_machine(machine)[0].machine_id
+    operations().start(machine_id)
+    if json:
+        print_json({"machine": machine_id})
 
 
 def stop(machine: MachineArgument) -> None:

@@ -26,7 +26,7 @@ def console_err() -> Console:
     """Return the console for progress, warnings and errors: standard error."""
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False)
+    return Console(stderr=True, highlight=False, emoji=False)
 
 
 @cache
@@ -34,7 +34,7 @@ def console_out() -> Console:
     """Return the console for results: standard output."""
     from rich.console import Console
 
-    return Console(highlight=False)
+    return Console(highlight=False, emoji=False)
 
 
 def print_json(value: object) -> None:
@@ -72,7 +72,7 @@ def print_table(table: Table) -> None:
     console = console_out()
     parts, width = lay_out(table, console)
     if width > console.width:
-        console = Console(width=width, highlight=False)
+        console = Console(width=width, highlight=False, emoji=False)
     for part in parts:
         console.print(part)
 

@@ -130,6 +130,7 @@ class MachineRecord:
     user: str = ""
     home: str = ""
     browser: str = ""
+    is_hand_made: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -302,8 +302,10 @@ def _summary(report: Report) -> list[str]:
         name = "reference phone" if machine.backend == _REFERENCE_PHONE else machine.backend
         under = "" if machine.accelerator == "none" else f", {machine.accelerator}"
         browser = f", {machine.browser}" if machine.browser else ""
+        hand_made = ", hand-made" if machine.is_hand_made else ""
         lines.append(
-            f"{machine.kind}: {name}, {machine.image} ({machine.image_digest[:12]}){under}{browser}"
+            f"{machine.kind}: {name}, {machine.image} ({machine.image_digest[:12]}){hand_made}"
+            f"{under}{browser}"
         )
     if any(machine.backend == _REFERENCE_PHONE for machine in report.machines):
         lines.append("Scores on the reference phone are not scores on Android.")

@@ -44,7 +44,9 @@ class Requirements(Strict):
         app: applications that all desktops of the suite must have, such as ``gimp >= 2.10``.
     """
 
-    image: str = Field(default="", pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]*)?$")
+    image: str = Field(
+        default="", pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]*(:[A-Za-z0-9][A-Za-z0-9._-]*)?)?$"
+    )
     app: Annotated[tuple[str, ...], Field(strict=False)] = ()
 
     @field_validator("app", mode="before")

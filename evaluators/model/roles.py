@@ -30,7 +30,9 @@ class _Written(Strict):
     """The long form, such as ``{kind: desktop, image: debian-12}``."""
 
     kind: str
-    image: str = Field(default="", pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]*)?$")
+    image: str = Field(
+        default="", pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]*(:[A-Za-z0-9][A-Za-z0-9._-]*)?)?$"
+    )
     parameters: dict[str, JsonValue] = Field(default_factory=dict)
 
     @field_validator("kind")

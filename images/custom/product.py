@@ -42,16 +42,25 @@ class ImageProduct(BaseModel):
         Raises:
             ImageCorruptError: it is not readable.
         """
-        path = product_path(image.path)
+        return cls.read(image.path)
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Return that of the image in a folder; an empty one for a shipped desktop.
+
+        Raises:
+            ImageCorruptError: it is not readable.
+        """
+        path = product_path(folder)
         if not path.is_file():
             return cls()
         try:
             return cls.model_validate_json(path.read_bytes())
         except (OSError, ValidationError) as exc:
             raise ImageCorruptError(
-                f"The image {image.label} has no readable {_FILE}.",
+                f"The image in {folder} has no readable {_FILE}.",
                 details=str(exc),
-                resolution=f"Run `mesocosm image build {image.variant} --force`.",
+                resolution="Run `mesocosm image build` with its folder and --force.",
             ) from exc
 
     @classmethod

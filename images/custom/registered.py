@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from foundation.errors import ImageCorruptError, ImageMissingError
 from foundation.files import write_atomic
 from images.custom.declaration import FILE
+from images.custom.fixed import FixedRecipe, read_record
 
 if TYPE_CHECKING:
     from foundation.settings import Settings
@@ -129,11 +130,14 @@ def registered_recipe(name: str, settings: Settings) -> Recipe:
     from images.custom.recipe import CustomDesktopRecipe  # noqa: PLC0415
 
     parent = parent_of(name, settings)
-    folder = read_folder((settings.custom_images_dir / name / _CURRENT).resolve())
+    place = (settings.custom_images_dir / name / _CURRENT).resolve()
+    if (record := read_record(place)) is not None:
+        return FixedRecipe(record)
+    folder = read_folder(place)
     return CustomDesktopRecipe(settings, folder, parent)
 
 
-def register(folder: ImageFolder, parent: str, settings: Settings) -> None:
+def register(folder: ImageFolder, parent: str, settings: Settings, *, name: str = "") -> None:
     """Make a folder the current one of its name: machines are made of it from now on.
 
     A reader sees the old or the new copy, also if this process is killed.
@@ -142,8 +146,9 @@ def register(folder: ImageFolder, parent: str, settings: Settings) -> None:
         folder: the image.
         parent: variant that it extends.
         settings: locate the copies.
+        name: the image's name, if it has a tag; by default, that of its declaration.
     """
-    place = settings.custom_images_dir / folder.content.name
+    place = settings.custom_images_dir / (name or folder.content.name)
     place.mkdir(parents=True, exist_ok=True)
     copy = Path(tempfile.mkdtemp(prefix=_COPY, dir=place))
     copy.chmod(0o755)

@@ -13,6 +13,7 @@ from foundation.files import FileLock, digest_json
 from foundation.ids import new_machine_id
 from foundation.logging import suppress_logged
 from images.builder import find
+from images.custom.fixed import HAND_MADE
 from images.engine import require_engine
 from images.manifest import read_manifest
 from provisioning.desktop.container.baseline import Baseline
@@ -269,13 +270,15 @@ class ContainerBackend:
         return Baseline(self._settings.state_dir / "baselines" / self._stamp()[:24])
 
     def _describe(self, machine_id: str, *, is_fork: bool) -> ContainerRecord:
+        notes = read_manifest(self.image.path).notes
         return ContainerRecord(
             machine_id=machine_id,
             kind=DESKTOP,
             image=self.image.label,
             image_digest=self.image.digest,
             accelerator="none",
-            browser=read_manifest(self.image.path).notes.get("browser", ""),
+            browser=notes.get("browser", ""),
+            is_hand_made=HAND_MADE in notes,
             created_s=self._clock.now_s(),
             user=AGENT_USER,
             home=AGENT_HOME,

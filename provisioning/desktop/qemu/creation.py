@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from foundation.clock import SYSTEM_CLOCK
 from foundation.ids import new_machine_id
+from images.custom.fixed import HAND_MADE
 from images.custom.product import ImageProduct
 from images.desktop.recipe import DISK
 from images.manifest import read_manifest
@@ -121,6 +122,7 @@ def make_overlay(settings: Settings, backing: Path, overlay: Path) -> None:
 
 
 def _describe(settings: Settings, image: Image, accelerator: Accelerator, stamp: str) -> QemuRecord:
+    notes = read_manifest(image.path).notes
     return QemuRecord(
         machine_id=new_machine_id(DESKTOP),
         kind=DESKTOP,
@@ -130,7 +132,8 @@ def _describe(settings: Settings, image: Image, accelerator: Accelerator, stamp:
         cpu_without=accelerator.cpu_without,
         user=AGENT_USER,
         home=AGENT_HOME,
-        browser=read_manifest(image.path).notes.get("browser", ""),
+        browser=notes.get("browser", ""),
+        is_hand_made=HAND_MADE in notes,
         stamp=stamp,
         created_s=SYSTEM_CLOCK.now_s(),
         memory_mib=settings.desktop_memory_mib,

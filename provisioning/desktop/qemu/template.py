@@ -160,9 +160,38 @@ def open_template(path: Path) -> Template:
     return template
 
 
+def template_path(settings: Settings, stamp: str) -> Path:
+    """Return the folder of the template with a stamp, whether it exists or not."""
+    return templates_dir(settings) / stamp[:_STAMP_DIGITS]
+
+
+@contextmanager
+def making_templates(settings: Settings, name: str) -> Iterator[Path]:
+    """Yield an empty folder for a template; what is left of it at the end is removed.
+
+    Args:
+        settings: location of templates.
+        name: distinguishes the folder.
+
+    Raises:
+        MachineBusyError: another process makes a template.
+    """
+    folder = templates_dir(settings)
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder / _LOCK, what="The making of templates"):
+        for left in folder.glob(f"{_BUILD}-*"):  # of a killed process
+            shutil.rmtree(left, ignore_errors=True)
+        build = folder / f"{_BUILD}-{name}"
+        build.mkdir()
+        try:
+            yield build
+        finally:
+            shutil.rmtree(build, ignore_errors=True)
+
+
 def find_template(settings: Settings, stamp: str) -> Template | None:
     """Return the template with a stamp if it exists and is intact; remove it if it is damaged."""
-    path = templates_dir(settings) / stamp[:_STAMP_DIGITS]
+    path = template_path(settings, stamp)
     if not path.is_dir():
         return None
     try:
@@ -272,7 +301,7 @@ def make_template(
         try:
             record = _make(settings, vm, build, stamp)
             write_atomic(build / RECORD, record.model_dump_json(indent=1))
-            path = folder / stamp[:_STAMP_DIGITS]
+            path = template_path(settings, stamp)
             build.rename(path)
         except BaseException:
             shutil.rmtree(build, ignore_errors=True)
@@ -287,7 +316,7 @@ def _make(settings: Settings, vm: SavedVm, folder: Path, stamp: str) -> Template
     saved, frozen = folder / DISK, folder / "frozen.qcow2"
     hypervisor.qmp(name, "stop")
     try:
-        _copy(vm.spec.disk, saved)
+        copy_sparse(vm.spec.disk, saved)
     finally:
         hypervisor.resume(name)
     state = vm.folder.path / "snapshots" / f"{READY}.json"
@@ -347,10 +376,15 @@ def _link(source: Path, target: Path) -> None:
     try:
         target.hardlink_to(source)
     except OSError:  # another file system
-        _copy(source, target)
+        copy_sparse(source, target)
 
 
-def _copy(source: Path, target: Path) -> None:
+def copy_sparse(source: Path, target: Path) -> None:
+    """Copy a file with its holes.
+
+    Raises:
+        SnapshotError: the file cannot be written.
+    """
     argv = ["cp", "--sparse=always", "--reflink=auto", str(source), str(target)]
     with _clear_errors():
         run(argv, timeout_s=_COPY_TIMEOUT_S).require(
