@@ -77,6 +77,7 @@ MODULES = {
     "TextView": "evaluators.rendering.views.text",
     "SessionView": "evaluators.session.answers",
     "CrossView": "evaluators.session.view",
+    "WorldView": "evaluators.world.view",
     "MesocosmError": "foundation.errors",
     "ModelRefusalError": "foundation.errors",
     "ModelUnavailableError": "foundation.errors",
@@ -86,6 +87,7 @@ MODULES = {
     "Element": "provisioning.protocols",
     "Machine": "provisioning.protocols",
     "ResourceSpec": "provisioning.resource",
+    "World": "provisioning.world.resource",
 }
 """The module that defines each name."""
 
