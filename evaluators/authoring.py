@@ -78,6 +78,7 @@ MODULES = {
     "TextView": "evaluators.rendering.views.text",
     "SessionView": "evaluators.session.answers",
     "CrossView": "evaluators.session.view",
+    "WorldView": "evaluators.world.view",
     "MesocosmError": "foundation.errors",
     "ModelRefusalError": "foundation.errors",
     "ModelUnavailableError": "foundation.errors",
@@ -87,6 +88,7 @@ MODULES = {
     "Element": "provisioning.protocols",
     "Machine": "provisioning.protocols",
     "ResourceSpec": "provisioning.resource",
+    "World": "provisioning.world.resource",
 }
 """The module that defines each name."""
 

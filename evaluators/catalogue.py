@@ -28,6 +28,7 @@ OFFERED = {
     "desktop": ("desktop", *HOST_PLACES),
     "phone": ("phone", *HOST_PLACES),
     "session": ("session",),
+    "world": ("world",),
 }
 """Places whose evaluators a check can name, by the kind of its role."""
 

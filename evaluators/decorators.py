@@ -18,7 +18,7 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 MARK = "__mesocosm_mark__"
 KINDS = ("evaluator", "action", "setup", "observation", "visual_prompt")
-PLACES = ("desktop", "phone", "session", "documents", "vision")
+PLACES = ("desktop", "phone", "session", "documents", "vision", "world")
 
 GROUPS = ("gui", "code")
 """Groups of actions: on what is seen on the screen, and code."""
@@ -65,8 +65,8 @@ def evaluator(*, on: str, needs: str = "", views_documents: bool | None = None) 
     is attributed to the agent, and the node is unmet (`evaluators.attribution`).
 
     Args:
-        on: ``desktop`` (runs in the guest), ``phone`` or ``session`` (run on the host), or
-            ``documents`` or ``vision`` (run on the host, on files or the screen of any machine).
+        on: ``desktop`` (runs in the guest), ``phone``, ``session`` or ``world`` (run on the host),
+            or ``documents`` or ``vision`` (run on the host, on files or the screen of any machine).
         needs: a program required on the desktop, as at the start of `MachineInfo.browser`.
         views_documents: whether it asks for views of documents, so that a run needs the renderer;
             by default, evaluators on ``documents`` do.
@@ -94,10 +94,10 @@ def action(*, on: str, group: str = "gui") -> Callable[[F], F]:
 
 
 def setup(*, on: str) -> Callable[[F], F]:
-    """Mark a function that prepares a machine for a task and is not available to agents.
+    """Mark a function that prepares a machine or world for a task and is not available to agents.
 
     Args:
-        on: ``desktop`` or ``phone``.
+        on: ``desktop``, ``phone`` or ``world``.
 
     Raises:
         ValueError: the place is unknown, or the function has no docstring.

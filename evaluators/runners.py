@@ -16,6 +16,7 @@ from evaluators.model.suite_files import located
 from evaluators.phone.view import PhoneView
 from evaluators.rendering.errors import DocumentUnviewableError
 from evaluators.session.view import CrossView
+from evaluators.world.view import WorldView
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import (
     CostlyAnswerError,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from evaluators.rendering.keeping import OnRoleView, OnView
     from evaluators.schema import Tool
     from evaluators.session.answers import SessionView
+    from evaluators.world.view import WorldSource
     from foundation.clock import Clock
     from provisioning.protocols import Commands, Json, Link, Machine, Reachable
 
@@ -273,12 +275,35 @@ def phone_runner(
     return HostRunner(tools, view, folder=folder, clock=clock)
 
 
-def session_runner(
+def world_runner(
+    source: WorldSource,
+    tools: Mapping[str, Tool],
+    *,
+    folder: Path | None = None,
+    clock: Clock = SYSTEM_CLOCK,
+) -> HostRunner[WorldView]:
+    """Create the runner of a world's evaluators, which ask its servers in each wave.
+
+    Args:
+        source: reads the world's servers.
+        tools: evaluators by name.
+        folder: folder of the suite.
+        clock: clock for the time limit of a wave.
+    """
+
+    def view(timeout_s: float) -> WorldView:
+        return WorldView(source, timeout_s=timeout_s, clock=clock)
+
+    return HostRunner(tools, view, folder=folder, clock=clock)
+
+
+def session_runner(  # noqa: PLR0913 - everything that a session has
     session: SessionView,
     tools: Mapping[str, Tool],
     machines: Mapping[str, Machine] | None = None,
     *,
     services: Mapping[str, Reachable] | None = None,
+    worlds: Mapping[str, WorldSource] | None = None,
     on_view: OnRoleView | None = None,
     folder: Path | None = None,
     clock: Clock = SYSTEM_CLOCK,
@@ -292,6 +317,7 @@ def session_runner(
         tools: evaluators by name.
         machines: machines by role, for evaluators that compare machines.
         services: resources that are reached over TCP, by role, for evaluators that ask them.
+        worlds: readers of worlds, by role.
         on_view: receives the views of documents that evaluators ask for.
         folder: folder of the suite.
         clock: clock for the time limit of a wave.
@@ -302,6 +328,7 @@ def session_runner(
             session,
             machines or {},
             services=services,
+            worlds=worlds,
             timeout_s=timeout_s,
             on_view=on_view,
             clock=clock,

@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from evaluators.rendering.views.text import TextView as TextView
     from evaluators.session.answers import SessionView as SessionView
     from evaluators.session.view import CrossView as CrossView
+    from evaluators.world.view import WorldView as WorldView
     from foundation.clock import SYSTEM_CLOCK as SYSTEM_CLOCK
     from foundation.errors import MesocosmError as MesocosmError
     from foundation.errors import ModelRefusalError as ModelRefusalError
@@ -91,6 +92,7 @@ if TYPE_CHECKING:
     from provisioning.protocols import Machine as Machine
     from provisioning.resource import ResourceSpec as ResourceSpec
     from provisioning.world.persona.persona import persona as persona
+    from provisioning.world.resource import World as World
 
 
 def __getattr__(name: str) -> object:

@@ -24,6 +24,7 @@ from evaluators.testing.machine import MachineFixture as MachineFixture
 from evaluators.testing.phone import PhoneFixture as PhoneFixture
 from evaluators.testing.runner import failures as failures
 from evaluators.testing.session import SessionFixture as SessionFixture
+from evaluators.testing.world import WorldFixture as WorldFixture
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -403,7 +403,14 @@ class Episode:
     def _start(self, task: Task, live: LiveTrial) -> Observation | Ending:
         try:
             vocabulary = self._context.vocabulary
-            prepare(task, live.machines, vocabulary, live.runners, self._clock)
+            prepare(
+                task,
+                live.machines,
+                vocabulary,
+                live.runners,
+                self._clock,
+                resources=live.resources,
+            )
             live.open_tools()
         except MesocosmError as exc:
             return ending_of_setup(exc)

@@ -89,6 +89,7 @@ class LiveTrial:
         budget: usage of the task's limits.
         graph: state of the task's graph.
         machines: machines by role.
+        resources: all resources by role.
         renew: extends the lease of the machines.
         runners: runners of the task's evaluators, by role.
         session: what the agent submitted.
@@ -117,6 +118,7 @@ class LiveTrial:
         self._cancel = CancelToken() if cancel is None else cancel
         self.session = session or SessionState(clock)
         self.machines = environment.machines
+        self.resources = environment.resources
         self.runners = context.make_runners(
             environment, self.session, context.vocabulary, self._keep_view
         )

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from evaluators.model.oracle import SetupEntry, SetupStep
     from evaluators.model.task import Task
     from foundation.clock import Clock
-    from provisioning.protocols import Machine
+    from provisioning.protocols import Machine, Resource
 
 
 _EVERY_S = 0.5
@@ -42,6 +42,8 @@ def prepare(
     vocabulary: Vocabulary,
     runners: Mapping[str, WaveRunner] | None = None,
     clock: Clock = SYSTEM_CLOCK,
+    *,
+    resources: Mapping[str, Resource] | None = None,
 ) -> None:
     """Execute a task's setup steps in order.
 
@@ -51,6 +53,7 @@ def prepare(
         vocabulary: provides the setup operations.
         runners: runners of evaluators by role, for steps that wait.
         clock: measures and waits.
+        resources: all resources by role, for steps on others than machines.
 
     Raises:
         UnsupportedError: an evaluator of the task needs a program that a machine lacks.
@@ -69,7 +72,7 @@ def prepare(
             if isinstance(step, WaitFor):
                 _wait_for(step, machines, runners or {}, clock)
             else:
-                _execute(step, machines[step.on], vocabulary)
+                _execute(step, {**(resources or {}), **machines}[step.on], vocabulary)
         except (ActionError, GuestCallError, SpecError) as exc:
             brief = f"step {number}, {what}: {exc.brief}"
             raise type(exc)(brief, exc.details, exc.resolution) from exc
@@ -81,10 +84,10 @@ def _name_of(step: SetupEntry) -> str:
     return f"{step.do} on {step.on}"
 
 
-def _execute(step: SetupStep, machine: Machine, vocabulary: Vocabulary) -> None:
-    tool = (vocabulary.setups or {})[machine.info.kind][step.do]
+def _execute(step: SetupStep, resource: Resource, vocabulary: Vocabulary) -> None:
+    tool = (vocabulary.setups or {})[resource.info.kind][step.do]
     args = located(tool, step.args, vocabulary.folder)
-    tool.mark.function(machine, **tool.check(args))
+    tool.mark.function(resource, **tool.check(args))
 
 
 def _wait_for(

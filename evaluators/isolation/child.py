@@ -32,7 +32,7 @@ _GRACE_S = 5
 
 
 class _Part:
-    """Proxy of a machine or phone of the session; its methods run in the parent."""
+    """Proxy of a machine, phone or world of the session; its methods run in the parent."""
 
     def __init__(self, ask: Callable[[Request], Any], *part: str) -> None:
         self._ask = ask
@@ -56,6 +56,9 @@ class _View(_Part):
 
     def phone(self, role: str) -> _Part:
         return _Part(self._ask, "phone", role)
+
+    def world(self, role: str) -> _Part:
+        return _Part(self._ask, "world", role)
 
 
 def main() -> None:

@@ -26,13 +26,14 @@ from evaluators.rendering import request
 from evaluators.rendering.views import any as any_view
 from evaluators.rendering.views import common, pdf, picture, sheets, slides, text
 from evaluators.suite_code.sources import SourceFile
+from evaluators.world import records as world_records
 from foundation.errors import EvaluationError, GuestCallError, MesocosmError
 
 MAX_MESSAGE_BYTES = 1 << 28
 """Maximum size of a message, in both directions."""
 
 _KIND = "!"
-_RECORD_MODULES = (messages, pictures, any_view, hierarchy, notices, records)
+_RECORD_MODULES = (messages, pictures, any_view, hierarchy, notices, records, world_records)
 _MODEL_MODULES = (request, common, pdf, picture, sheets, slides, text)
 """Modules of views of documents, and of what is asked of them."""
 _DTYPES = frozenset({"bool", "uint8", "int64", "float32", "float64"})

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 READY = "ready"
 """First message that the process sends."""
-PARTS = frozenset({"machine", "phone"})
+PARTS = frozenset({"machine", "phone", "world"})
 """Methods of a view that return an object whose methods can be called."""
 
 

@@ -126,7 +126,28 @@ class Text(_Declared):
     words: int = Field(default=3, ge=1, le=200)
 
 
-Parameter = Annotated[Choice | Integer | DateRange | Person | Text, Field(discriminator="type")]
+class PersonaQuestion(_Declared):
+    """An answer to a question about the persona of a world, such as its cheapest order of last month.
+
+    Of several records that the question selects, the trial's seed chooses one.
+
+    Attributes:
+        ask: the question, such as ``orders.in_month(last_month).cheapest()``.
+        on: the role of the world.
+        answers: what it selects, which the suite's reader finds; mappings have the same keys.
+    """
+
+    type: Literal["persona"]
+    ask: str = Field(min_length=1, max_length=500)
+    on: str = "world"
+    answers: tuple[JsonValue, ...] = Field(
+        default=(), strict=False, max_length=MAX_OPTIONS, exclude_if=is_empty
+    )
+
+
+Parameter = Annotated[
+    Choice | Integer | DateRange | Person | Text | PersonaQuestion, Field(discriminator="type")
+]
 """A declared parameter, discriminated by ``type``."""
 
 
@@ -137,8 +158,8 @@ def fields_of(parameter: Parameter) -> tuple[str, ...]:
             return ("name", "first", "last", "email", "phone")
         case DateRange():
             return ("long", "day", "month", "year", "weekday")
-        case Choice(options=(dict() as first, *_)):
-            return tuple(first)
+        case Choice(options=(dict() as first, *_)) | PersonaQuestion(answers=(dict() as first, *_)):
+            return tuple(name for name in first if name)
         case _:
             return ()
 

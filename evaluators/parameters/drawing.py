@@ -6,7 +6,14 @@ import datetime as dt
 import hashlib
 from typing import TYPE_CHECKING
 
-from evaluators.model.parameter import Choice, DateRange, Integer, Person, Text
+from evaluators.model.parameter import (
+    Choice,
+    DateRange,
+    Integer,
+    Person,
+    PersonaQuestion,
+    Text,
+)
 from evaluators.parameters.words import FIRST_NAMES, LAST_NAMES, WORDS
 from foundation.errors import SpecError
 
@@ -101,6 +108,8 @@ def _draw(parameter: Parameter, rng: _SeededRandom) -> Values:
             return _day(parameter, rng)
         case Person():
             return _person(rng)
+        case PersonaQuestion(answers=answers):
+            return _answer(rng.pick(answers))
         case Text(words=count):
             return {"": " ".join(rng.pick(WORDS) for _ in range(count))}
 
@@ -109,6 +118,12 @@ def _option(option: JsonValue) -> Values:
     if not isinstance(option, dict):
         return {"": option}
     return {"": option, **{f".{key}": value for key, value in option.items()}}
+
+
+def _answer(answer: JsonValue) -> Values:
+    """Return an answer; the value of a record has an empty name."""
+    fields = _option(answer)
+    return fields if "." not in fields else {**fields, "": fields.pop(".")}
 
 
 def _day(parameter: DateRange, rng: _SeededRandom) -> Values:

@@ -14,6 +14,7 @@ from evaluators.comparing import ComparisonMethod, is_same, is_same_picture
 from evaluators.decorators import MachinePath, evaluator
 from evaluators.session.answers import read_answer
 from evaluators.sheets.seen import see_cell
+from evaluators.world.reading import value_on
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -149,6 +150,21 @@ class ShownText(_Place):
         return [node.text for node in nodes]
 
 
+class PageValue(_Place):
+    """The text of an element of a page of a world's site, when the task is judged."""
+
+    read: Literal["page"]
+    on: str
+    url: str
+    element: str
+    """Id of the element."""
+
+    def values(self, view: CrossView) -> list[str]:
+        """Return the text; empty list if the page or the element does not exist."""
+        value = value_on(view.world(self.on).page(self.url), self.element)
+        return [] if value is None else [value]
+
+
 class Answer(_Place):
     """The submitted answer."""
 
@@ -162,7 +178,15 @@ class Answer(_Place):
 
 Place = Annotated[
     Union[  # noqa: UP007 - pydantic reads it when the module is loaded
-        FileText, SheetCell, DesktopSetting, PhoneSetting, ContactField, RowField, ShownText, Answer
+        FileText,
+        SheetCell,
+        DesktopSetting,
+        PhoneSetting,
+        ContactField,
+        RowField,
+        ShownText,
+        PageValue,
+        Answer,
     ],
     Field(discriminator="read"),
 ]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from evaluators.machine_view import MachineView
 from evaluators.phone.view import PhoneView
 from evaluators.rendering.keeping import of_role
+from evaluators.world.view import WorldView
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import EvaluationError, GuestCallError, UnknownNameError
 from provisioning.resource import PHONE
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from evaluators.rendering.keeping import OnRoleView
     from evaluators.rendering.source import ViewSource
     from evaluators.session.answers import SessionView
+    from evaluators.world.view import WorldSource
     from foundation.clock import Clock
     from provisioning.protocols import Machine, Reachable
 
@@ -40,18 +42,20 @@ class CrossView:
         session: the session with the answer.
         machines: machines by role.
         services: resources that are reached over TCP, by role.
+        worlds: readers of worlds, by role.
         timeout_s: total time limit of all reads through this view.
         clock: clock for the time limit.
         views: source of views of documents; by default the one of the process.
         on_view: called with role, path and view of each document that an evaluator asked for.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - everything that a session has
         self,
         session: SessionView,
         machines: Mapping[str, Machine],
         *,
         services: Mapping[str, Reachable] | None = None,
+        worlds: Mapping[str, WorldSource] | None = None,
         timeout_s: float,
         clock: Clock = SYSTEM_CLOCK,
         views: ViewSource | None = None,
@@ -62,10 +66,12 @@ class CrossView:
         self._on_view = on_view
         self._machines = machines
         self._services = services or {}
+        self._sources = worlds or {}
         self._timeout_s = timeout_s
         self._clock = clock
         self._views: dict[str, MachineView] = {}
         self._phones: dict[str, PhoneView] = {}
+        self._worlds: dict[str, WorldView] = {}
 
     @property
     def answer(self) -> str | None:
@@ -106,6 +112,20 @@ class CrossView:
                 raise EvaluationError(f"{role} is not a phone.")
             self._phones[role] = PhoneView(machine, timeout_s=self._timeout_s, clock=self._clock)
         return self._phones[role]
+
+    def world(self, role: str) -> WorldView:
+        """Return the view of a world.
+
+        Raises:
+            UnknownNameError: the task has no such world.
+        """
+        if role not in self._worlds:
+            if role not in self._sources:
+                raise UnknownNameError.of("world", role, self._sources)
+            self._worlds[role] = WorldView(
+                self._sources[role], timeout_s=self._timeout_s, clock=self._clock
+            )
+        return self._worlds[role]
 
     def endpoint(self, role: str, port: int) -> tuple[str, int]:
         """Return where this host reaches a service, to ask it what machines have done there.

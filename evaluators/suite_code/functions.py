@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _PLACES = {
     "evaluator": PLACES,
     "action": ("desktop", "phone", "session"),
-    "setup": ("desktop", "phone"),
+    "setup": ("desktop", "phone", "world"),
     "observation": ("desktop", "phone"),
     "visual_prompt": ("desktop", "phone"),
 }

@@ -10,6 +10,7 @@ from evaluators.testing.case import BaseFixture
 from evaluators.testing.machine import MachineFixture, ScratchMachine
 from evaluators.testing.phone import TIMEOUT_S, shell_mutations
 from evaluators.testing.shell import TableShell
+from evaluators.testing.world import WorldFixture
 from foundation.clock import FakeClock
 from foundation.errors import GuestCallError
 from foundation.process import CommandResult
@@ -24,13 +25,14 @@ if TYPE_CHECKING:
 
 
 class SessionFixture(BaseFixture):
-    """A session with a submitted answer, a desktop and a phone.
+    """A session with a submitted answer, a desktop, a phone and a world.
 
     Attributes:
         answer: the last submitted answer; None if none was submitted.
         infeasible: why the task cannot be done; None if the agent did not declare it infeasible.
         desktop: the machine of the role ``desktop``.
         phone_files: the files and screen of the role ``phone``.
+        world: what the servers of the role ``world`` have.
         shell: results of commands on the role ``phone``.
         settings: values as printed by gsettings, by ``SCHEMA KEY``.
         has_gsettings: whether the desktop has the program gsettings.
@@ -43,6 +45,7 @@ class SessionFixture(BaseFixture):
         self.infeasible: str | None = None
         self.desktop = MachineFixture(folder / "desktop")
         self.phone_files = MachineFixture(folder / "phone")
+        self.world = WorldFixture(folder / "world")
         self.shell = TableShell()
         self.settings: dict[str, str] = {}
 
@@ -60,6 +63,7 @@ class SessionFixture(BaseFixture):
         return CrossView(
             self,
             cast("Mapping[str, Machine]", machines),
+            worlds={"world": self.world.source},
             timeout_s=TIMEOUT_S,
             clock=FakeClock(),
             views=MachineFixture.views,
@@ -69,6 +73,9 @@ class SessionFixture(BaseFixture):
         """Return mutations of the answer, of both machines' files, and of settings and commands."""
         mutations = [(f"desktop: {name}", act) for name, act in self.desktop.state_mutations()]
         mutations += [(f"phone: {name}", act) for name, act in self.phone_files.state_mutations()]
+        mutations += [
+            (f"world: {url}: gone", partial(self.world.pages.pop, url)) for url in self.world.pages
+        ]
         mutations += shell_mutations(self.shell)
         for name in self.settings:
             mutations.append((f"{name}: other", partial(self.settings.update, {name: "'other'"})))

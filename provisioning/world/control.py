@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -11,6 +12,8 @@ from foundation.errors import LinkClosedError, LinkProtocolError, MachineError
 
 if TYPE_CHECKING:
     from typing import TypeVar
+
+    from provisioning.protocols import Json
 
     M = TypeVar("M", bound=BaseModel)
 
@@ -45,6 +48,14 @@ class Digest(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     state: dict[str, str]
+
+
+class Outside(BaseModel):
+    """The mails that left a world."""
+
+    model_config = ConfigDict(frozen=True, ser_json_bytes="base64", val_json_bytes="base64")
+
+    mails: tuple[bytes, ...]
 
 
 class Health(BaseModel):
@@ -101,6 +112,30 @@ class WorldControl:
             LinkError: it does not answer.
         """
         return self._ask("GET", "/state")
+
+    def outside(self) -> list[bytes]:
+        """Return the mails that left the world, the oldest first, once none waits for its delivery.
+
+        Raises:
+            MachineError: they cannot be read.
+            LinkError: it does not answer.
+        """
+        return list(self._read(Outside, self._ask("GET", "/outside")).mails)
+
+    def ask_site(self, method: str, path: str, body: Json | None = None) -> bytes:
+        """Ask a site as the appliance, and return its answer, mostly JSON.
+
+        Args:
+            method: such as ``GET``.
+            path: name of the site and of what is asked, such as ``/shop/orders``.
+            body: sent as JSON.
+
+        Raises:
+            MachineError: the site refused.
+            LinkError: the world does not answer.
+        """
+        data = None if body is None else json.dumps(body).encode()
+        return self._ask(method, f"/sites{path}", data)
 
     def health(self, timeout_s: float = _TIMEOUT_S) -> Health:
         """Return how it is.

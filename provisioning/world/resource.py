@@ -85,6 +85,11 @@ class World:
         return self
 
     @property
+    def seed(self) -> int:
+        """Return the seed of its persona."""
+        return self._record.seed
+
+    @property
     def persona(self) -> Persona:
         """Return the persona that fills it."""
         return persona(self._record.seed)

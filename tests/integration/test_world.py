@@ -263,7 +263,7 @@ def has_received(session: CrossView, seed: int, subject: str) -> bool:
 
 
 def test_an_evaluator_asks_the_mail_server(lease: Lease, world: World) -> None:
-    """Judge with the evaluator of docs/world.md, as in a trial."""
+    """Judge with an evaluator of the session, as in a trial."""
     order = world.persona.orders.last()
     tools = {"has_received": describe(has_received)}
     services = find_services(lease.environment.resources)

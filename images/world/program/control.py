@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hmac
 import json
 import os
@@ -14,13 +15,16 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from images.world.program.servers import ServerError, Servers
-from images.world.program.state import digest_state, read_state, replace_state
+from images.world.program.sites_control import ask_site
+from images.world.program.state import STATE, digest_state, read_state, replace_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 PORT = 8090
+SITES = "/sites/"
 _CHUNK_BYTES = 1 << 16
+_MAX_BODY_BYTES = 1 << 20
 _SETTLE_S = 10.0
 _EVERY_S = 0.01
 
@@ -71,6 +75,13 @@ class World:
             self._settle()
             return read_state()
 
+    def outside(self) -> object:
+        """Return the mails that left the world, once no mail waits for its delivery."""
+        with self._lock:
+            self._settle()
+            paths = sorted((STATE / "outside" / "new").iterdir())
+            return {"mails": [base64.b64encode(path.read_bytes()).decode() for path in paths]}
+
     def health(self) -> object:
         """Return whether there is a state, and the exit codes of servers that have ended."""
         return {"is_filled": self._is_filled, "ended": self._servers.ended()}
@@ -94,6 +105,7 @@ class Handler(BaseHTTPRequestHandler):
             {
                 "/health": lambda: _json(world.health()),
                 "/digest": lambda: _json(world.digest()),
+                "/outside": lambda: _json(world.outside()),
                 "/state": lambda: (200, "application/x-tar", world.read()),
             }
         )
@@ -110,12 +122,16 @@ class Handler(BaseHTTPRequestHandler):
                 {"/state": lambda: _json(self.server.world.fill(cast("BinaryIO", archive)))}
             )
 
+    def do_POST(self) -> None:
+        """Change something at a site."""
+        self._answer({})
+
     def _answer(self, operations: dict[str, Callable[[], Reply]]) -> None:
         shown = self.headers.get("Authorization", "").encode()
         expected = f"Bearer {self.server.token}".encode()
         if not hmac.compare_digest(shown, expected):
             reply: Reply = (403, "text/plain", b"wrong token")
-        elif operation := operations.get(self.path):
+        elif operation := operations.get(self.path, self._site_operation()):
             try:
                 reply = operation()
             except (OSError, ServerError, subprocess.CalledProcessError) as exc:
@@ -129,6 +145,15 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    def _site_operation(self) -> Callable[[], Reply] | None:
+        """Return the operation of a request for a site; None for other requests."""
+        if not self.path.startswith(SITES):
+            return None
+        path = self.path.removeprefix(SITES.rstrip("/"))
+        length = 0 if self.command == "PUT" else int(self.headers.get("Content-Length", 0))
+        body = self.rfile.read(min(length, _MAX_BODY_BYTES))
+        return lambda: ask_site(self.command, path, body)
 
     def log_message(self, *_: object) -> None:
         """Log nothing: each request is the appliance's, which logs it."""

@@ -22,6 +22,7 @@ from evaluators.testing.case import (
     positive,
 )
 from evaluators.testing.session import SessionFixture
+from evaluators.world.records import Page
 from tests.evaluator_cases import file_builders
 from tests.evaluator_cases.invoice_pictures import forged_pages, honest_pages, invoice
 from tests.evaluator_cases.sheet_books import formatted, xlsx
@@ -49,6 +50,19 @@ SHOWN: dict[str, Any] = {"read": "ui", "on": "phone", "package": "org.a", "resou
 ANSWER: dict[str, Any] = {"read": "answer"}
 NUMBER: dict[str, Any] = {"left": FILE, "right": CONTACT, "way": "digits"}
 NAME: dict[str, Any] = {"left": GSETTING, "right": SETTING}
+URL = "https://news.example/rates"
+PAGE: dict[str, Any] = {"read": "page", "on": "world", "url": URL, "element": "eur"}
+RATE: dict[str, Any] = {"left": PAGE, "right": ANSWER, "way": "number"}
+
+
+def rate(html: str, answer: str | None, url: str = URL) -> State:
+    """Let a world's site show a page, and submit an answer."""
+
+    def prepare(session: SessionFixture) -> None:
+        session.world.pages[url] = Page(200, f"<html><body>{html}</body></html>")
+        session.answer = answer
+
+    return prepare
 
 
 def state(  # noqa: C901, PLR0913 - what each part of a session holds
@@ -184,6 +198,16 @@ TABLES = (
                 right=EMAIL,
                 way="normal",
             ),
+            positive("page of a world and answer", rate('<b id="eur">1.05</b>', "1.05"), **RATE),
+            negative("other value on the page", rate('<b id="eur">1.06</b>', "1.05"), **RATE),
+            near_miss("other element of the page", rate('<b id="usd">1.05</b>', "1.05"), **RATE),
+            missing("no such page of a world", rate("1.05", "1.05", f"{URL}2"), **RATE),
+            forged(
+                "two values on the page",
+                rate('<b id="eur">1.05</b><b id="eur">1</b>', "1.05"),
+                **RATE,
+            ),
+            another_way("page with more digits", rate('<b id="eur">1.050</b>', "1.05"), **RATE),
             positive("two settings", state(name="Lab", gsetting="'Lab'"), **NAME),
             positive("number in a setting", state(name="150", gsetting="150"), **NAME),
             positive("quote in a setting", state(name="'", gsetting='"\'"'), **NAME),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.applications import Starlette
 from starlette.routing import Host, Router
 
+from images.world.program.sites.control_pages import control_routes
 from images.world.program.sites.shop_pages import shop_routes
 from images.world.program.sites.shop_store import ShopStore
 from images.world.program.sites.wiki_articles import Encyclopaedia
@@ -26,6 +27,9 @@ def make_application(state: Path = STATE, iso_codes: str = ISO_CODES) -> Starlet
         state: folder with the world's state.
         iso_codes: folder of Debian's iso-codes.
     """
-    shop = Router(shop_routes(ShopStore(state)))
+    store = ShopStore(state)
+    shop = Router(shop_routes(store))
     wiki = Router(wiki_routes(Encyclopaedia(iso_codes)))
-    return Starlette(routes=[Host("shop.example", shop), Host("wiki.example", wiki)])
+    control = Router(control_routes(store))
+    hosts = {"shop.example": shop, "wiki.example": wiki, "control": control}
+    return Starlette(routes=[Host(name, site) for name, site in hosts.items()])

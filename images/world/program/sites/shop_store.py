@@ -127,10 +127,15 @@ class ShopStore:
         """Return what shipping costs for goods of a value."""
         return 0 if goods_cents >= self.free_shipping_cents else self._shipping_cents
 
-    def place_order(self) -> str:
-        """Order what is in the cart, confirm it by mail, and return its number; empty without goods."""
+    def place_order(self, items: dict[str, int] | None = None) -> str:
+        """Order what is in the cart, confirm it by mail, and return its number; empty without goods.
+
+        Args:
+            items: quantities by product number, in place of the cart, which then stays.
+        """
         with self._lock:
-            lines = [self._line(number, count) for number, count in self.cart().items()]
+            asked = self.cart() if items is None else items
+            lines = [self._line(number, count) for number, count in asked.items()]
             if not lines:
                 return ""
             goods = sum(line["quantity"] * line["price_cents"] for line in lines)
@@ -149,7 +154,8 @@ class ShopStore:
                 "address": self.customer["address"],
             }
             self._write(f"orders/{number}.json", order)
-            self._write("cart.json", {})
+            if items is None:
+                self._write("cart.json", {})
         rows = [
             f"{line['quantity']} x {line['name']}: "
             f"{self.format(line['quantity'] * line['price_cents'])}"
@@ -173,6 +179,14 @@ class ShopStore:
             "your order was cancelled. Nothing was charged to your card.",
         )
         return True
+
+    def set_status(self, number: str, status: str) -> None:
+        """Set the state of an existing order, without a mail."""
+        with self._lock:
+            if (order := self.order(number)) is not None:
+                delivered = self.now.date().isoformat() if status == "delivered" else None
+                changes = {"status": status, "delivered": delivered}
+                self._write(f"orders/{number}.json", {**order, **changes})
 
     def format(self, cents: int) -> str:
         """Return a price as text."""

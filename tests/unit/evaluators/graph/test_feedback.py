@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,7 +18,7 @@ from evaluators.model.task import Task
 TASK = {
     "id": "t",
     "instruction": "Do it.",
-    "roles": {"pc": "desktop", "handset": "phone"},
+    "roles": {"pc": "desktop", "handset": "phone", "cloud": "world"},
     "graph": [
         {"id": "a", "on": "pc", "check": "file_exists", "with": {"path": "~/secret-a"}},
         {
@@ -44,7 +46,8 @@ class Runner:
 
 def graph_of(task: Task) -> tuple[GraphEvaluator, Runner]:
     runner = Runner()
-    return GraphEvaluator(task.graph, dict.fromkeys(("pc", "handset", "session"), runner)), runner  # type: ignore[arg-type]
+    runners: dict[str, Any] = dict.fromkeys(("pc", "handset", "cloud", "session"), runner)
+    return GraphEvaluator(task.graph, runners), runner
 
 
 def test_each_state_has_its_text() -> None:
@@ -117,7 +120,7 @@ def test_unknown_evaluator_is_shown_by_name_only() -> None:
 @settings(max_examples=10, deadline=None)
 @given(secret=st.text("qxz0123456789", min_size=6, max_size=12))
 def test_arguments_are_never_shown(place: str, name: str, secret: str) -> None:
-    role = {"desktop": "pc", "phone": "handset", "session": "session"}[place]
+    role = {"desktop": "pc", "phone": "handset", "world": "cloud"}.get(place, place)
     tool = builtin_evaluators()[place][name]
     args = dict.fromkeys(tool.parameters()["properties"], secret)
     node = {"id": "n", "on": role, "check": name, "with": args, "or": [

@@ -1,0 +1,1 @@
+"""Evaluators of worlds: they run on the host and ask the servers."""

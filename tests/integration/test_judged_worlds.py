@@ -1,0 +1,172 @@
+"""Setup operations change the servers of a real world, and evaluators ask these servers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from controller.actions import setup_world
+from controller.actions.vocabulary import vocabulary
+from controller.episode.side_effects import StateWatch
+from evaluators.graph.outcome import Call
+from evaluators.runners import session_runner, world_runner
+from evaluators.world.servers import WorldServers
+from foundation.clock import SYSTEM_CLOCK, wait_until
+from foundation.errors import ActionError
+from provisioning.resource import WORLD
+from provisioning.world.persona.model.calendar import Calendar
+from provisioning.world.persona.model.mail import Folder
+from tests.integration.test_world import Client, Shopper, fleet, lease, world
+
+if TYPE_CHECKING:
+    from provisioning.protocols import Json
+    from provisioning.world.resource import World
+
+__all__ = ["fleet", "lease", "world"]
+
+pytestmark = pytest.mark.docker
+
+ANN = "ann@office.example"
+
+
+class Session:
+    """A session with an answer."""
+
+    answer: str | None = None
+
+
+def judge(world: World, check: str, **args: Json) -> bool | None:
+    """Return what an evaluator says, as in a trial."""
+    runner = world_runner(WorldServers(world), vocabulary().evaluators[WORLD])
+    (outcome,) = runner.evaluate([Call("n", check, args)], timeout_s=60)
+    assert outcome.met is not None, outcome.reason
+    return outcome.met
+
+
+def test_nothing_is_lost_at_first(world: World) -> None:
+    assert judge(world, "keeps_mails")
+    assert judge(world, "keeps_mails", folder=Folder.SENT)
+    assert all(judge(world, "keeps_events", calendar=calendar) for calendar in Calendar)
+    assert judge(world, "keeps_contacts")
+    assert judge(world, "keeps_orders")
+    assert judge(world, "keeps_stored_files", folder="Documents/Bank")
+    assert judge(world, "has_no_new_order")
+    assert judge(world, "has_sent_nothing")
+
+
+def test_a_mail_is_sent_received_marked_moved_and_deleted(world: World) -> None:
+    client, own = Client(world), world.persona.person.email
+    setup_world.deliver_mail(world, f"Ann Lee <{ANN}>", "Lunch", "At noon?\nI bring soup.")
+    assert judge(world, "has_mail", subject="Lunch", sender=ANN, to=own, contains="I bring soup")
+    assert not judge(world, "has_mail", subject="Lunch", contains="cake")
+    assert judge(world, "mail_is_marked", subject="Lunch", seen=False, flagged=False)
+    with client.imap() as server:
+        server.select(Folder.INBOX)
+        (found,) = server.search(None, 'SUBJECT "Lunch"')[1]
+        server.store(found.decode().split()[-1], "+FLAGS", "\\Flagged")
+        assert judge(world, "mail_is_marked", subject="Lunch", flagged=True)
+        server.copy(found.decode().split()[-1], Folder.ARCHIVE)
+        server.store(found.decode().split()[-1], "+FLAGS", "\\Deleted")
+    assert judge(world, "lacks_mail", subject="Lunch", folder=Folder.INBOX)
+    assert not judge(world, "lacks_mail", subject="Lunch")
+    assert judge(world, "has_mail", subject="Lunch", folder=Folder.ARCHIVE)
+    client.send(ANN, "Re: Lunch")
+    assert judge(world, "has_sent_mail", to=ANN, subject="Re: Lunch", contains="See you there.")
+    assert not judge(world, "has_sent_nothing")
+    assert judge(world, "has_sent_nothing", besides=[ANN])
+    assert judge(world, "keeps_mails")
+    with client.imap() as server:
+        server.select(Folder.INBOX)
+        server.store("1", "+FLAGS", "\\Deleted")
+    assert not judge(world, "keeps_mails")
+
+
+def test_events_contacts_and_files_of_the_setup_are_there(world: World) -> None:
+    watch = StateWatch({"world": world}, SYSTEM_CLOCK)
+    watch.begin()
+    setup_world.add_event(
+        world,
+        "Visit, with Ann",
+        "2026-11-24T09:30",
+        30,
+        calendar=Calendar.WORK,
+        place="Room 5",
+        guests=[ANN],
+    )
+    setup_world.add_event(world, "Fair", "2026-11-25")
+    setup_world.add_contact(world, "Bob van Ray", email="bob@ray.example", phone="+41 44 123 45 67")
+    setup_world.store_file(world, "Documents/New folder/list.txt", "milk\n")
+    assert judge(
+        world,
+        "has_event",
+        title="Visit, with Ann",
+        start="2026-11-24T09:30",
+        end="2026-11-24T10:00",
+        calendar="work",
+        place="Room 5",
+        guests=[ANN],
+        repeats="never",
+    )
+    assert judge(world, "has_event", title="Fair", start="2026-11-25", end="2026-11-26")
+    assert judge(world, "lacks_event", title="Fair", calendar="work")
+    assert judge(
+        world, "has_contact", name="Bob van Ray", email="bob@ray.example", phone="0041441234567"
+    )
+    assert judge(world, "stored_file_equals", path="Documents/New folder/list.txt", text="milk")
+    assert judge(world, "lacks_stored_file", path="Documents/New folder/none.txt")
+    changes = watch.changes()
+    assert changes is not None
+    kinds = sorted(change.name.split("/")[0] for change in changes if change.change == "added")
+    assert kinds == ["dav", "dav", "dav", "files"]
+    known = world.persona.events.in_calendar(Calendar.WORK).last()
+    client = Client(world)
+    path = f"{client.collection(Calendar.WORK)}{known.id}.ics"
+    assert client.web("DELETE", path)[0] == 200
+    assert not judge(world, "keeps_events", calendar="work")
+    assert judge(world, "keeps_events", calendar="private")
+
+
+def test_an_order_is_placed_and_cancelled(world: World) -> None:
+    product = world.persona.products.in_stock()[0]
+    setup_world.add_order(world, {product.number: 2})
+    assert judge(world, "has_order", items={product.number: 2})
+    assert not judge(world, "has_order", items={product.number: 1})
+    number = WorldServers(world).orders()[0].number
+    assert judge(world, "has_mail", subject=f"Your order {number}")
+    shopper, person = Shopper(world), world.persona.person
+    shopper.ask("POST", "/sign-in", email=person.email, password=person.password)
+    shopper.ask("POST", f"/orders/{number}/cancel")
+    assert judge(world, "order_has_status", number=number, status="cancelled")
+    assert judge(world, "has_no_new_order")
+    subject = f"Order {number} cancelled"
+    assert wait_until(lambda: judge(world, "has_mail", subject=subject), timeout_s=20, every_s=0.1)
+    setup_world.add_order(world, {product.number: 1}, "shipped")
+    assert judge(world, "has_order", items={product.number: 1}, status="shipped")
+    assert judge(world, "keeps_orders")
+    with pytest.raises(ActionError):
+        setup_world.add_order(world, {"none": 1})
+
+
+def test_pages_are_read_when_judged(world: World) -> None:
+    page = "https://wiki.example/Norway"
+    assert judge(world, "page_shows", url=page, text="NOR")
+    assert not judge(world, "page_shows", url="https://wiki.example/Nowhere", text="NOR")
+    product = world.persona.products.in_stock()[0]
+    url = f"https://shop.example/product/{product.number}"
+    assert judge(
+        world, "page_value_is", url=url, element="price", value=price(world, product.price_cents)
+    )
+    session, source = Session(), WorldServers(world)
+    runner = session_runner(session, vocabulary().evaluators["session"], worlds={"world": source})
+    place = {"read": "page", "on": "world", "url": url, "element": "price"}
+    args = cast("dict[str, Json]", {"left": place, "right": {"read": "answer"}})
+    for answer, met in ((price(world, product.price_cents), True), ("0.00 EUR", False)):
+        session.answer = answer
+        (outcome,) = runner.evaluate([Call("n", "values_equal", args)], timeout_s=60)
+        assert outcome.met is met, outcome.reason
+
+
+def price(world: World, cents: int) -> str:
+    """Return a price as the shop shows it."""
+    return f"{cents // 100}.{cents % 100:02d} {world.persona.person.currency}"
