@@ -56,6 +56,9 @@ class Heart:
         with self._changed:
             self._is_stopped = True
             self._changed.notify()
+            thread = self._thread
+        if thread is not None:
+            thread.join(_MAX_TIMEOUT_S)
 
     def _beat(self) -> None:
         with httpx.Client(**options_of(self._address)) as client:

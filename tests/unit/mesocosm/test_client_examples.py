@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 EXAMPLES = REPOSITORY / "examples/client"
-PAGES = ("client",)
+PAGES = ("client", "gymnasium")
 SHOWN = re.compile(r"^`(examples/[\w/.-]+)`:\n\n```\w+\n(.*?)```$", re.MULTILINE | re.DOTALL)
 
 
@@ -44,3 +44,12 @@ def test_program_of_the_client_passes(tmp_path: Path, capsys: pytest.CaptureFixt
     lines = capsys.readouterr().out.splitlines()
     assert lines[1:] == ["reward 1.0, 1 nodes met", "PASS"]
     assert (tmp_path / "desktop.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_service")
+def test_program_of_the_environment_is_rewarded(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(EXAMPLES / "gym_loop.py"))["main"]("tiny/write-file", "fake")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].endswith("(200, 320, 3)")
+    assert lines[1:] == ["0.0 False False", "1.0 True False"]
