@@ -121,7 +121,7 @@ class TaskEnv(gymnasium.Env[dict[str, Any], list[dict[str, Any]]]):
         seen = self._see(step.observation)
         return seen, self._reward_of(step), step.terminated, step.truncated, info
 
-    def render(self) -> Frame | None:  # type: ignore[override]
+    def render(self) -> Frame | None:
         """Return the screens of the last observation side by side."""
         if self.render_mode is None or not self._frames:
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import runpy
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 EXAMPLES = REPOSITORY / "examples/client"
-PAGES = ("client", "gymnasium")
+PAGES = ("client", "gymnasium", "mcp")
 SHOWN = re.compile(r"^`(examples/[\w/.-]+)`:\n\n```\w+\n(.*?)```$", re.MULTILINE | re.DOTALL)
 
 
@@ -53,3 +54,15 @@ def test_program_of_the_environment_is_rewarded(capsys: pytest.CaptureFixture[st
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].endswith("(200, 320, 3)")
     assert lines[1:] == ["0.0 False False", "1.0 True False"]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_service")
+def test_program_of_the_server_plays(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
+    main = runpy.run_path(str(EXAMPLES / "mcp_loop.py"))["main"]
+    asyncio.run(main("tiny/write-file", "--fleet", "fake"))
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1:] == ["{'step': 2, 'is_over': True} 1 image"]
