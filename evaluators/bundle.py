@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 _ROOT = Path(__file__).resolve().parents[1]
 _SHARED = (
     "evaluators/__init__.py",
-    "evaluators/authoring.py",
     "evaluators/decorators.py",
     "mesocosm/__init__.py",
+    "mesocosm/authoring.py",
 )
 
 

@@ -17,8 +17,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evaluators import authoring
 from foundation.files import digest_bytes, digest_json
+from mesocosm import authoring
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -1,8 +1,11 @@
 """What suites, agents and scripts import: decorators, views, actions, agents, episodes and runs.
 
+Programs elsewhere import the client of a service from it: `connect`. The distribution
+`mesocosm-client` has this package without the appliance's, so that only the client's names work.
+
 These names stay; the packages that define them may change. A name is imported when it is first
 used. This file is shipped into guests with the desktop evaluators, where only the names of
-`evaluators.authoring.IN_GUESTS` exist: standard library only, Python 3.9.
+`mesocosm.authoring.IN_GUESTS` exist: standard library only, Python 3.9.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from evaluators.authoring import MODULES
+from mesocosm.authoring import CLIENT, MODULES
 
 if TYPE_CHECKING:
     from controller.actions.session import SessionState as SessionState
@@ -86,6 +89,14 @@ if TYPE_CHECKING:
     from foundation.errors import ModelRefusalError as ModelRefusalError
     from foundation.errors import ModelUnavailableError as ModelUnavailableError
     from foundation.settings import get_settings as get_settings
+    from mesocosm.client.aio import AsyncClient as AsyncClient
+    from mesocosm.client.aio import AsyncEnv as AsyncEnv
+    from mesocosm.client.aio import connect_async as connect_async
+    from mesocosm.client.errors import ServiceError as ServiceError
+    from mesocosm.client.models import act as act
+    from mesocosm.client.sync import Client as Client
+    from mesocosm.client.sync import Env as Env
+    from mesocosm.client.sync import connect as connect
     from provisioning.probe.guest import Guest as Guest
     from provisioning.protocols import Bounds as Bounds
     from provisioning.protocols import Element as Element
@@ -100,14 +111,25 @@ def __getattr__(name: str) -> object:
 
     Raises:
         AttributeError: there is no such name.
+        ImportError: the name needs the appliance, and only its client is installed.
     """
-    if name not in MODULES:
+    module = CLIENT.get(name) or MODULES.get(name)
+    if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(MODULES[name]), name)
+    try:
+        value: object = getattr(import_module(module), name)
+    except ModuleNotFoundError as exc:
+        if name in CLIENT or exc.name != module.partition(".")[0]:
+            raise
+        raise ImportError(
+            f"mesocosm.{name} needs the appliance, but only mesocosm-client is installed. "
+            "To use a running appliance, call mesocosm.connect(); to use this name, run the "
+            "program with .venv/bin/python of the appliance's checkout."
+        ) from exc
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
     """Return all names, also those that were not used yet."""
-    return sorted({*globals(), *MODULES})
+    return sorted({*globals(), *MODULES, *CLIENT})

@@ -13,6 +13,12 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parents[1]
 # From the lowest to the highest layer; the longest matching prefix applies.
 LAYERS = (
+    # Parts of `mesocosm` that are distributed without the appliance; tables that it also needs.
+    "mesocosm.authoring",
+    "mesocosm.client",
+    "mesocosm.gym",
+    "mesocosm.mcp",
+    "mesocosm.inspect",
     "foundation",
     "images",
     "provisioning",

@@ -22,6 +22,7 @@ OTHERS = {
     },
     "Services on other hosts": {
         "MESOCOSM_TOKEN": "Token that `mesocosm --server URL` sends to the service at that address.",
+        "MESOCOSM_SERVER": "Address of the service that programs reach with `mesocosm.connect()`.",
     },
     "Set by Mesocosm itself": {
         "MESOCOSM_REMOTE_NAME": "Name of a remote desktop, for its reset command.",

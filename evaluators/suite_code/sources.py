@@ -7,8 +7,8 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from evaluators import authoring
 from foundation.errors import SpecError
+from mesocosm import authoring
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

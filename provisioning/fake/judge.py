@@ -22,7 +22,7 @@ _MARK = "__mesocosm_mark__"
 _WITHOUT_EVALUATORS = {
     "mesocosm",
     "evaluators",
-    "evaluators.authoring",
+    "mesocosm.authoring",
     "evaluators.decorators",
     "evaluators.desktop",
 }

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import mesocosm
-from evaluators.authoring import IN_GUESTS, MODULES
 from evaluators.bundle import desktop_bundle
 from evaluators.source_digest import SourceDigester
 from foundation.settings import REPOSITORY
+from mesocosm.authoring import CLIENT, IN_GUESTS, MODULES
 from tests.test_layers import LAYERS
 
 SOURCE = Path(mesocosm.__file__)
@@ -21,7 +21,7 @@ EXAMPLES = sorted(path for path in (REPOSITORY / "examples").rglob("*.py") if pa
 PRODUCT = {name.partition(".")[0] for name in LAYERS} - {"mesocosm"}
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", [*MODULES, *CLIENT])
 def test_name_exists(name: str) -> None:
     assert getattr(mesocosm, name) is not None
     assert name in dir(mesocosm)
@@ -40,7 +40,7 @@ def test_type_checkers_see_the_names_of_the_table() -> None:
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    assert typed == MODULES
+    assert typed == {**MODULES, **CLIENT}
 
 
 def test_guests_need_only_what_the_bundle_has() -> None:
@@ -59,9 +59,9 @@ def test_guests_need_only_what_the_bundle_has() -> None:
         text=True,
         check=True,
     ).stdout.split()
-    assert {name for name in loaded if name.partition(".")[0] in PRODUCT} == {
-        "evaluators",
-        "evaluators.authoring",
+    assert {name for name in loaded if name.partition(".")[0] in {*PRODUCT, "mesocosm"}} == {
+        "mesocosm",
+        "mesocosm.authoring",
     }
 
 

@@ -1,4 +1,4 @@
-"""Where the names are defined that suites, agents and scripts import from `mesocosm`.
+"""Where the names are defined that suites, agents, scripts and programs import from `mesocosm`.
 
 This file is shipped into guests with the desktop evaluators: standard library only, Python 3.9.
 """
@@ -90,7 +90,19 @@ MODULES = {
     "ResourceSpec": "provisioning.resource",
     "World": "provisioning.world.resource",
 }
-"""The module that defines each name."""
+"""The module of the appliance that defines each name."""
+
+CLIENT = {
+    "connect": "mesocosm.client.sync",
+    "Client": "mesocosm.client.sync",
+    "Env": "mesocosm.client.sync",
+    "connect_async": "mesocosm.client.aio",
+    "AsyncClient": "mesocosm.client.aio",
+    "AsyncEnv": "mesocosm.client.aio",
+    "act": "mesocosm.client.models",
+    "ServiceError": "mesocosm.client.errors",
+}
+"""The same for names that need no appliance: the distribution `mesocosm-client` has their modules."""
 
 IN_GUESTS = frozenset(
     name

@@ -1,0 +1,1 @@
+"""An episode as a server of the Model Context Protocol; requires the extra ``mcp``."""
