@@ -11,7 +11,7 @@ from appliance.cli.machine_image import complete_image
 from appliance.cli.output import JsonOption, console_err, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from appliance.verify.image_difference import ImageDifference
+    from appliance.bringup.image_difference import ImageDifference
 
 
 def diff(
@@ -42,8 +42,8 @@ def diff(
     Files are those of /etc, /home, /usr/local and /opt. Disks are read without starting a machine; the
     first time, this takes a minute.
     """
-    from appliance.verify.image_difference import compare_images
-    from appliance.verify.written_image import write_down
+    from appliance.bringup.image_difference import compare_images
+    from appliance.bringup.written_image import write_down
     from foundation.errors import UsageError
     from foundation.settings import get_settings
     from images.progress import show_progress

@@ -8,12 +8,12 @@ import pytest
 
 from appliance.bringup.custom_removal import remove_custom_image
 from appliance.bringup.fixed_images import read_fixed
+from appliance.bringup.image_difference import compare_images
 from appliance.bringup.image_export import export_image
 from appliance.bringup.image_file import Facts
 from appliance.bringup.image_import import import_image
 from appliance.bringup.machine_saving import save_machine
-from appliance.verify.image_difference import compare_images
-from appliance.verify.written_image import write_down
+from appliance.bringup.written_image import write_down
 from foundation.errors import ImageBuildError, MachineBusyError, UsageError
 from foundation.settings import get_settings
 from images.custom.check import check_folder

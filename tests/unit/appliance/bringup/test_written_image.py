@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from appliance.verify import written_image
-from appliance.verify.image_difference import (
+from appliance.bringup import written_image
+from appliance.bringup.image_difference import (
     FileChange,
     ImageDifference,
     PackageChange,
     SettingChange,
 )
-from appliance.verify.written_image import write_down
+from appliance.bringup.written_image import write_down
 from foundation.settings import Settings
 from images.custom.folder import read_folder
 from images.log import ignore_progress

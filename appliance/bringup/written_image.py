@@ -7,7 +7,7 @@ import shutil
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from appliance.verify.image_inventory import TREES, unpacked
+from appliance.bringup.image_inventory import TREES, unpacked
 from foundation.errors import MesocosmError, UsageError
 from foundation.files import write_atomic
 from images.custom.archive import PackageArchive
@@ -20,7 +20,7 @@ from images.manifest import read_manifest
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from appliance.verify.image_difference import FileChange, ImageDifference
+    from appliance.bringup.image_difference import FileChange, ImageDifference
     from foundation.settings import Settings
     from images.recipe import Report
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from appliance.bringup.fixed_images import read_fixed, require_image
-from appliance.verify.image_inventory import read_inventory
+from appliance.bringup.image_inventory import read_inventory
 from foundation.errors import UsageError
 from images.custom.guest_settings import GuestSettings
 from images.custom.registered import find_registered, parent_of
@@ -16,7 +16,7 @@ from images.store import as_image, iter_manifests
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from appliance.verify.image_inventory import FileRow, Inventory
+    from appliance.bringup.image_inventory import FileRow, Inventory
     from foundation.settings import Settings
     from images.recipe import Image, Report
 
