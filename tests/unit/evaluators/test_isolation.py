@@ -259,6 +259,7 @@ def test_exception_or_wrong_return_value_is_the_reason() -> None:
     assert "pid" in rows[2].reason
 
 
+@pytest.mark.slow
 def test_machines_are_read_by_the_parent(tmp_path: Path) -> None:
     fixture = SessionFixture(tmp_path)
     fixture.desktop.write("~/a.txt", b"Lab\n")
@@ -294,6 +295,7 @@ def test_lost_machine_stays_the_cause() -> None:
     assert "The link is closed." in outcome.reason
 
 
+@pytest.mark.slow
 def test_suite_evaluator_runs_in_the_child_process(processes: EvaluatorProcesses) -> None:
     code = load_suite_code(SUITE, "receipts")
     tool = next(

@@ -127,6 +127,7 @@ def test_debian_c_library_is_packed_if_the_own_one_is_too_old(
     assert depends.startswith("patchelf, ")
 
 
+@pytest.mark.slow
 def test_archive_signed_by_somebody_else_is_rejected(
     debian: tuple[Distribution, StandInArchive], tmp_path: Path
 ) -> None:

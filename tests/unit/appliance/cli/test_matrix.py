@@ -58,6 +58,7 @@ def write(folder: Path, tiny: Path, rows: str, more: str = "") -> Path:
 ROWS = "  - {name: solution, agent: oracle}\n  - {name: nothing, agent: noop}\n"
 
 
+@pytest.mark.slow
 def test_rows_are_played_once_and_changed_ones_again(
     run: Callable[..., tuple[int, str, str]], tmp_path: Path, tiny: Path, state: Path
 ) -> None:
@@ -88,6 +89,7 @@ def test_rows_are_played_once_and_changed_ones_again(
     )
 
 
+@pytest.mark.slow
 def test_table_fits_80_columns_and_has_people(
     run: Callable[..., tuple[int, str, str]], tmp_path: Path, tiny: Path, state: Path
 ) -> None:
@@ -198,6 +200,7 @@ def test_without_suite_and_matrix_the_suite_is_missing(
     assert "The suite is missing" in err
 
 
+@pytest.mark.slow
 def test_dry_run_starts_nothing_and_machines_must_stay_the_same(
     run: Callable[..., tuple[int, str, str]], tmp_path: Path, tiny: Path, state: Path
 ) -> None:
@@ -214,6 +217,7 @@ def test_dry_run_starts_nothing_and_machines_must_stay_the_same(
     assert "began on fake machines" in err
 
 
+@pytest.mark.slow
 def test_a_pruned_run_is_played_again(
     run: Callable[..., tuple[int, str, str]], tmp_path: Path, tiny: Path, state: Path
 ) -> None:

@@ -32,6 +32,7 @@ def test_a_person_is_shown_in_80_columns(capsys: pytest.CaptureFixture[str]) -> 
     assert any(persona(7).orders.last().number in line for line in lines)
 
 
+@pytest.mark.slow
 def test_a_person_is_printed_whole_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["world", "show", "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)

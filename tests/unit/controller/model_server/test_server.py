@@ -140,6 +140,7 @@ def test_requests_out_of_format_are_refused(path: str, body: str) -> None:
 COUNTED = {"text": "Some words in pieces.", "usage": {"input": 90, "output": 12, "cached": 40}}
 
 
+@pytest.mark.slow
 def test_streams_of_all_apis_report_their_usage() -> None:
     rules = [{"reply": COUNTED, "chunk_s": 0.001}]
     with serving(parse_script({"members": {"m": {"rules": rules}}})) as server:

@@ -39,6 +39,7 @@ def ask(*messages: Message, tools: tuple[Tool, ...] = (TOOL,)) -> Request:
 HELLO = Message(Role.USER, ("hello", picture()))
 
 
+@pytest.mark.slow
 @each
 def test_text_tools_and_pictures_are_sent_and_calls_returned(adapter: str) -> None:
     rule = {

@@ -129,6 +129,7 @@ def run(bench: Bench, task: Task, agent: MakeAgent, **actions: Any) -> Any:  # n
     return bench.run(task, agent)
 
 
+@pytest.mark.slow
 def test_tools_are_offered_beside_the_screen_and_return_their_text(
     bench: Bench, task: Task
 ) -> None:

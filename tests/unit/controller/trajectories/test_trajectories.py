@@ -137,6 +137,7 @@ def check_atif(document: dict[str, Any], folder: Path) -> None:
                 assert digest_bytes(path.read_bytes()) == path.stem
 
 
+@pytest.mark.slow
 def test_rows_of_a_model_are_what_it_was_sent(
     export: Callable[..., tuple[int, dict[str, Any], str]], tmp_path: Path
 ) -> None:
@@ -222,6 +223,7 @@ def test_trials_of_people_have_screens_actions_and_rewards(
     assert "prompt_tokens" not in json.dumps(document)
 
 
+@pytest.mark.slow
 def test_export_continues_and_keeps_what_is_unchanged(
     export: Callable[..., tuple[int, dict[str, Any], str]], state: Path, tmp_path: Path
 ) -> None:
@@ -239,6 +241,7 @@ def test_export_continues_and_keeps_what_is_unchanged(
     assert {json.loads(row)["verdict"] for row in rows} == {"PASS", "FAIL"}
 
 
+@pytest.mark.slow
 def test_filters_choose_trials(
     export: Callable[..., tuple[int, dict[str, Any], str]], tmp_path: Path
 ) -> None:
@@ -258,6 +261,7 @@ def test_filters_choose_trials(
     assert (code, "no run" in err.lower() or "There is no" in err) == (2, True)
 
 
+@pytest.mark.slow
 def test_runs_of_an_experiment_are_chosen_by_its_name(
     export: Callable[..., tuple[int, dict[str, Any], str]], tmp_path: Path, state: Path
 ) -> None:
@@ -285,6 +289,7 @@ def test_runs_of_an_experiment_are_chosen_by_its_name(
     assert all(f"tiny,{agent}" in err for agent in ("random", "noop", "oracle"))
 
 
+@pytest.mark.slow
 def test_a_damaged_log_and_missing_pictures_are_named(
     export: Callable[..., tuple[int, dict[str, Any], str]], state: Path, tmp_path: Path
 ) -> None:

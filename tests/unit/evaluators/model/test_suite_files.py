@@ -57,6 +57,7 @@ def suite_in(folder: Path, reference: str = "files/a.odt") -> Suite:
     return load_suite(folder, vocabulary())
 
 
+@pytest.mark.slow
 def test_a_reference_belongs_to_the_digests_of_suite_and_task(tmp_path: Path) -> None:
     digests = set()
     for content in (b"one", b"two"):

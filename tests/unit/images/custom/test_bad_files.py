@@ -256,6 +256,7 @@ def is_refused(folder: Path) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_damaged_files_are_refused_without_a_traceback(tmp_path: Path) -> None:
     files = {"note.txt": b"", "f.ttf": b"", "profile/a": b""}
     refused = 0
@@ -277,6 +278,7 @@ VALUES = st.recursive(
 KEYS = tuple(ImageFile.model_fields)
 
 
+@pytest.mark.slow
 @given(
     top=st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=4),
     steps=st.lists(st.dictionaries(st.sampled_from(ACTIONS), VALUES, max_size=2), max_size=3),

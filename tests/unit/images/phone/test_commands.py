@@ -385,6 +385,7 @@ class TestFingers:
             assert phone("input", *action.split()) == ""
 
 
+@pytest.mark.slow
 def test_reboot_closes_everything(phone: Shell) -> None:
     phone("am", "start", "-p", SETTINGS)
     phone("cmd", "notification", "post", "tag", "text")

@@ -44,6 +44,7 @@ def all_records(persona: Persona) -> list[Record]:
     return [record for value in values if isinstance(value, tuple) for record in value]
 
 
+@pytest.mark.slow
 def test_the_same_seed_is_the_same_person_in_another_process() -> None:
     code = (
         "from provisioning.world.persona.persona import persona\n"
@@ -74,6 +75,7 @@ def test_two_seeds_have_no_record_in_common() -> None:
             assert seen.setdefault(key, seed) == seed, key
 
 
+@pytest.mark.slow
 def test_seeds_differ_in_country_and_present() -> None:
     people = [life(seed) for seed in SEEDS]
     assert len({someone.person.locale for someone in people}) >= 3
@@ -93,6 +95,7 @@ def test_records_cannot_be_changed(seed: int) -> None:
         life(seed).person.given = "Other"  # type: ignore[misc]
 
 
+@pytest.mark.slow
 @each_seed
 def test_records_survive_json(seed: int) -> None:
     records = life(seed).records
@@ -209,6 +212,7 @@ def test_no_two_contacts_are_confused(seed: int) -> None:
     assert len(contacts.in_group(Group.FAMILY)) >= 6
 
 
+@pytest.mark.slow
 @each_seed
 def test_events_with_guests_were_agreed_upon(seed: int) -> None:
     someone = life(seed)

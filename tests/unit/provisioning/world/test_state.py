@@ -132,6 +132,7 @@ def test_names_and_texts_with_accents_survive() -> None:
         assert message.get_content().strip() == mail.body.strip()
 
 
+@pytest.mark.slow
 def test_each_folder_has_its_mails_flags_and_numbers(someone: Persona) -> None:
     files = {file.path: file.data for file in mailbox_files(someone)}
     for folder in Folder:
@@ -185,6 +186,7 @@ def test_the_address_book_has_all_contacts(someone: Persona) -> None:
         assert f"EMAIL;TYPE=INTERNET:{contact.email}\r\n" in whole
 
 
+@pytest.mark.slow
 def test_there_are_people_of_every_country() -> None:
     assert {persona(seed).person.locale for seed in range(30)} == {each.code for each in LOCALES}
 

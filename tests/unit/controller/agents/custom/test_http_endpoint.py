@@ -99,6 +99,7 @@ def test_endpoint_gets_the_messages_of_a_command(bench: Bench, dark_task: Task) 
     assert end.keys() == {"type", "session", "path"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "message"),
     [

@@ -210,6 +210,7 @@ def test_team_passes_a_task_and_each_member_is_counted(
     assert (trial["usage"]["prompt"], trial["usage"]["cached"]) == (INPUT * turns, CACHED * turns)
 
 
+@pytest.mark.slow
 def test_handovers_and_skips_are_logged(
     prices: None,
     tmp_path: Path,
