@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pypdfium2
-from PIL import Image
+from PIL import Image, ImageChops
 from pypdfium2 import raw
 
 from images.renderer.program.errors import DocumentError
@@ -30,7 +30,7 @@ from images.renderer.program.letters import (
     without_label,
 )
 from images.renderer.program.lines import MIN_LETTER_MM, Line
-from images.renderer.program.pages import MAX_PAGES, levels_of, mm_of, render_page
+from images.renderer.program.pages import MAX_PAGES, mm_of, render_page
 from images.renderer.program.visibility import (
     Item,
     decide_items,
@@ -218,11 +218,11 @@ class DrawnTexts:
         """Return the ink of the removed objects that were not nested in forms."""
         alone = self._pdf.new_page(*self._page(number).get_size())
         self._alone.append(alone)
-        blank = Image.new("RGB", self._sizes[number], "white")
         for drawn in self._removed.pop(number, []):
             raw.FPDFPageObj_SetFillColor(drawn, 0, 0, 0, 255)
             raw.FPDFPage_InsertObject(alone, drawn)
-        return levels_of(blank, render_page(alone))
+        # Black on white.
+        return ImageChops.invert(render_page(alone, is_grey=True))
 
     def _page(self, number: int) -> Any:  # noqa: ANN401 - pypdfium2 has no types
         if number not in self._pages:

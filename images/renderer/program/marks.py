@@ -44,6 +44,42 @@ class Passage:
     text: str
 
 
+@dataclass(frozen=True)
+class Marked:
+    """What was given a colour of its own.
+
+    Attributes:
+        text: its characters.
+        parts: the passages that have characters of it, and which.
+    """
+
+    text: str
+    parts: tuple[tuple[Passage, tuple[int, int]], ...]
+
+    @classmethod
+    def whole(cls, passage: Passage) -> Marked:
+        """Return the mark of all characters of a passage."""
+        return cls(passage.text, ((passage, (0, len(passage.text))),))
+
+    def share(self, letters: Sequence[Letter]) -> list[tuple[Passage, Letter]] | None:
+        """Return to which passage each of its drawn letters belongs; None if that is not certain."""
+        if len(self.parts) == 1 and self.parts[0][1] == (0, len(self.text)):
+            return [(self.parts[0][0], letter) for letter in letters]
+        places = [place for place, letter in enumerate(self.text) if _is_drawn(letter)]
+        wanted = "".join(self.text[place] for place in places)
+        # A number or bullet before it may have its colour.
+        first = "".join(letter.character for letter in letters).find(wanted)
+        if first < 0:
+            return None
+        own = letters[first : first + len(wanted)]
+        return [
+            (passage, letter)
+            for passage, (start, end) in self.parts
+            for place, letter in zip(places, own, strict=True)
+            if start <= place < end
+        ]
+
+
 def is_transparent(parts: Parts, passage: Passage) -> bool:
     """Return whether a character of a passage is as good as transparent, which a print ignores."""
     place = 0
@@ -87,13 +123,20 @@ def unused_colors(drawn: DrawnTexts) -> Iterator[int]:
     return (color for color in range(_FIRST_COLOR, 1 << 24) if color not in used)
 
 
-def mark(parts: Parts, passages: Sequence[Passage], colors: Iterator[int]) -> dict[int, Passage]:
-    """Colour passages that do not overlap, each run in a colour of its own; return the passages by colour.
+def mark(
+    parts: Parts,
+    passages: Sequence[Passage],
+    colors: Iterator[int],
+    *,
+    is_divided: bool = False,
+) -> dict[int, Marked]:
+    """Colour the runs of passages that do not overlap, each in a colour of its own; return them by colour.
 
     Args:
         parts: the document's paragraphs.
         passages: the passages.
         colors: unused colours.
+        is_divided: whether only their own characters are coloured, which takes longer.
     """
     wanted: dict[int, list[Passage]] = {}
     for passage in passages:
@@ -105,45 +148,62 @@ def mark(parts: Parts, passages: Sequence[Passage], colors: Iterator[int]) -> di
         place = 0
         for run in parts.portions[number]:
             content = run.String
-            inside = list(_within(rows, place, len(content)))
+            inside = tuple(_within(rows, place, len(content)))
             place += len(content)
+            # Each run has its own: LibreOffice joins equal neighbours, and a link within loses them.
+            if inside and not is_divided:
+                run.Text.createTextCursorByRange(run).CharColor = color = next(colors)
+                marked[color] = Marked(content, inside)
+                continue
             if inside and id(text) not in cursors:
                 cursors[id(text)] = text.createTextCursorByRange(run)
             selected = _select(cursors.get(id(text)), run, content, [part for _, part in inside])
-            for (passage, _), cursor in zip(inside, selected, strict=True):
-                # Each run has its own: LibreOffice joins equal neighbours, and a link within loses them.
+            for (passage, (start, end)), cursor in zip(inside, selected, strict=True):
                 cursor.CharColor = color = next(colors)
-                marked[color] = passage
+                marked[color] = Marked(content[start:end], ((passage, (0, end - start)),))
     return marked
 
 
 def locate(
-    first: DrawnTexts, marked: Path, passages: dict[int, Passage]
-) -> dict[Passage, list[Letter]]:
-    """Return the letters of the first print that belong to each passage.
+    first: DrawnTexts, print_marked: Path, marked: dict[int, Marked]
+) -> tuple[dict[Passage, list[Letter]], list[Passage]]:
+    """Return the letters of the first print that belong to each passage, and the passages of which that is not certain.
 
     Args:
         first: the first print, of which nothing was removed.
-        marked: the print with colours.
-        passages: the passages by colour.
+        print_marked: the print with colours.
+        marked: what has them.
     """
-    second = DrawnTexts(marked)
-    letters = [
-        letter for page in range(second.page_count) for letter in second.letters(page, passages)
-    ]
+    second = DrawnTexts(print_marked)
+    by_color: dict[int, list[Letter]] = {color: [] for color in marked}
+    for page in range(second.page_count):
+        for letter in second.letters(page, marked):
+            by_color[letter.color].append(letter)
+    shares = {color: run.share(by_color[color]) for color, run in marked.items()}
+    drawn = [pair for share in shares.values() for pair in share or ()]
     places: dict[tuple[int, str, int], list[Letter]] = {}
-    for page in {letter.page for letter in letters if letter.page < first.page_count}:
+    for page in {letter.page for _, letter in drawn if letter.page < first.page_count}:
         for letter in first.letters(page):
             places.setdefault((page, letter.character, _band(letter)), []).append(letter)
-    found: dict[Passage, list[Letter]] = {passage: [] for passage in passages.values()}
-    for letter in letters:
+    found: dict[Passage, list[Letter]] = {}
+    for passage, letter in drawn:
         bands = [(letter.page, letter.character, _band(letter) + step) for step in (-1, 0, 1)]
         same = [other for band in bands for other in places.get(band, [])]
         nearest = min(same, key=letter.distance, default=None)
         if nearest is not None and letter.distance(nearest) <= _NEAR_PT:
             places[nearest.page, nearest.character, _band(nearest)].remove(nearest)
-            found[passages[letter.color]].append(nearest)
-    return found
+            found.setdefault(passage, []).append(nearest)
+    unsure = {
+        passage: None
+        for color, run in marked.items()
+        if shares[color] is None
+        for passage, _ in run.parts
+    }
+    return found, list(unsure)
+
+
+def _is_drawn(letter: str) -> bool:
+    return letter.isprintable() and not letter.isspace()
 
 
 def _band(letter: Letter) -> int:

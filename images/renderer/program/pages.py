@@ -102,8 +102,8 @@ def render_pages(path: Path, limit: int = MAX_PAGES) -> list[Image.Image]:
         raise DocumentError(f"pdfium: {exc}") from exc
 
 
-def render_page(page: Any) -> Image.Image:  # noqa: ANN401 - pypdfium2 has no types
-    """Return a page of an open PDF as an RGB picture of `DPI`.
+def render_page(page: Any, *, is_grey: bool = False) -> Image.Image:  # noqa: ANN401 - pypdfium2 has no types
+    """Return a page of an open PDF as a picture of `DPI`, in RGB or in shades of grey.
 
     Raises:
         DocumentError: the page is too large.
@@ -112,8 +112,10 @@ def render_page(page: Any) -> Image.Image:  # noqa: ANN401 - pypdfium2 has no ty
     width, height = page.get_size()
     if width * height * scale * scale > MAX_PIXELS:
         raise DocumentError(f"A page of {width:.0f} by {height:.0f} points is too large.")
-    picture: Image.Image = page.render(scale=scale, may_draw_forms=True).to_pil()
-    return picture if picture.mode == "RGB" else picture.convert("RGB")
+    drawn = page.render(scale=scale, may_draw_forms=True, grayscale=is_grey)
+    picture: Image.Image = drawn.to_pil()
+    mode = "L" if is_grey else "RGB"
+    return picture if picture.mode == mode else picture.convert(mode)
 
 
 def encode_png(picture: Image.Image) -> bytes:
@@ -172,9 +174,7 @@ def change_of(difference: Image.Image, least: int = CONTRAST) -> Change:
         least: least level of the pixels that count.
     """
     levels = difference.histogram()
-    # What is left of a pixel without the least change that counts, less one, is not black if it counts.
-    seen = ImageChops.subtract(difference, Image.new("L", difference.size, least - 1))
-    bounds = seen.getbbox() or (0, 0, 0, 0)
+    bounds = difference.point([0] * least + [255] * (256 - least)).getbbox() or (0, 0, 0, 0)
     return Change(
         pixels=sum(levels[least:]),
         height_px=bounds[3] - bounds[1],

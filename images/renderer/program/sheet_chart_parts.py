@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import uno
 
 from images.renderer.program.drawn_text import DrawnTexts
-from images.renderer.program.marks import Passage, locate, unused_colors
+from images.renderer.program.marks import Marked, Passage, locate, unused_colors
 from images.renderer.program.pages import Box, change_in
 from images.renderer.program.sheet_chart_points import MarkedPoints, distortion_of
 from images.renderer.program.sheet_objects import MAX_POINTS, axes_of, place_of, series_of, title_of
@@ -185,11 +185,14 @@ def _color_title(chart: ChartParts, color: int) -> Callable[[], None]:
 def _decide_titles(drawn: DrawnTexts, marked: Path, charts: dict[int, ChartParts]) -> None:
     texts = {color: title_of(chart.chart) for color, chart in charts.items()}
     passages = {color: Passage(color, 0, len(text), text) for color, text in texts.items()}
-    letters = locate(drawn, marked, passages)
+    colored = {color: Marked.whole(passage) for color, passage in passages.items()}
+    letters, _ = locate(drawn, marked, colored)
     whole = {
         color: found
         for color, passage in passages.items()
-        if len(found := letters[passage]) >= MIN_SHARE * len("".join(passage.text.split())) > 0
+        if len(found := letters.get(passage, []))
+        >= MIN_SHARE * len("".join(passage.text.split()))
+        > 0
     }
     rows = drawn.decide_letters([(texts[color], found) for color, found in whole.items()])
     for chart in charts.values():

@@ -119,7 +119,12 @@ class _Printed:
             passages = [passage for number in group for passage in found[number]]
             marked = mark(self.parts, passages, colors)
             first = DrawnTexts(self.path)
-            drawn = locate(first, self._print(), marked)
+            drawn, unsure = locate(first, self._print(), marked)
+            if unsure:
+                again = mark(self.parts, unsure, colors, is_divided=True)
+                drawn |= {passage: [] for passage in unsure} | locate(first, self._print(), again)[
+                    0
+                ]
             decided = self._decide_passages(first, {row: drawn.get(row, []) for row in passages})
             for number in group:
                 rows[number] = _summary({row: decided[row] for row in found[number]})

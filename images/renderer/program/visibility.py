@@ -13,6 +13,7 @@ from images.renderer.program.pages import (
     Change,
     change_in,
     change_of,
+    levels_of,
     page_box,
     pixels_of,
     place_in,
@@ -96,7 +97,9 @@ def decide_items(
         for number in group:
             item = items[number]
             boxes = item.boxes or tuple(page_box(*page) for page in enumerate(before))
-            changes = [(change_in(before, after, box), box) for box in boxes]
+            # Of a text, whole pages are compared once; objects are few, and pages may be large.
+            known = levels if item.lines else None
+            changes = [(_change(before, after, box, known), box) for box in boxes]
             change, box = max(changes, key=lambda row: row[0].pixels, default=(Change(), None))
             total = sum(found.pixels for found, _ in changes)
             reason = _reason_unseen(item, change, total)
@@ -174,6 +177,27 @@ def _is_taken(item: Item, pages: set[int | None], others: dict[int | None, list[
     if None in others or (None in pages and others):
         return True
     return any(other.overlaps(item) for page in pages for other in others.get(page, ()))
+
+
+def _change(
+    before: Sequence[Image], after: Sequence[Image], box: Box, levels: dict[int, Image] | None
+) -> Change:
+    """Return how the pages differ in a box.
+
+    Args:
+        before: pages.
+        after: the same pages later.
+        box: the box.
+        levels: their differences by page, to which that of this page is added; None if only the box is compared.
+    """
+    page = box.page
+    is_both = page < min(len(before), len(after)) and before[page].size == after[page].size
+    if levels is None or not is_both:
+        return change_in(before, after, box)
+    if page not in levels:
+        levels[page] = levels_of(before[page], after[page])
+    part = levels[page].crop(pixels_of(box))
+    return Change() if 0 in part.size else change_of(part)
 
 
 def _reason_unseen(item: Item, change: Change, total: int) -> str:
