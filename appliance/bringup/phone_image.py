@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from foundation.clock import SYSTEM_CLOCK
+from foundation.errors import UnsupportedError
 from foundation.files import locked
 from images.custom.phone import (
     PHONE,
@@ -24,9 +25,9 @@ from images.custom.phone import (
     require_supported,
 )
 from provisioning.machine_folder import iter_folders
-from provisioning.phone.profile import PROFILES
 from provisioning.phone.reference.backend import PhoneBackend
 from provisioning.protocols import READY
+from provisioning.registry import load, registry
 from provisioning.resource import ResourceSpec
 
 if TYPE_CHECKING:
@@ -76,10 +77,10 @@ def build_phone_image(
     """
     report("check", None, f"reading {folder}")
     image = read_phone_image(folder, settings)
-    profile = PROFILES[settings.phone]
+    base = phone_backend(settings)
+    profile = base.profile
     require_supported(image, profile.backend)
     with locked(phone_images_dir(settings) / image.name / ".lock", what=f"The image {image.name}"):
-        base = PhoneBackend(settings, profile)
         base.require_host()
         digest = image.digest(base.image.digest)
         if not force and (current := find_phone_image(image.name, settings)):
@@ -89,7 +90,7 @@ def build_phone_image(
         start_s = SYSTEM_CLOCK.monotonic_s()
         copy = copy_for_build(image, settings)
         try:
-            machine_id = _make(replace(image, path=copy), copy, settings, report)
+            machine_id = _make(base, replace(image, path=copy), report)
             seconds = SYSTEM_CLOCK.monotonic_s() - start_s
             product = PhoneProduct(
                 base=base.image.digest,
@@ -105,18 +106,29 @@ def build_phone_image(
     return BuiltPhone(read_phone_image(copy, settings), digest, seconds, machine_id)
 
 
-def _make(image: PhoneImage, copy: Path, settings: Settings, report: Report) -> str:
+def phone_backend(settings: Settings) -> PhoneBackend:
+    """Return the backend of phones that settings choose.
+
+    Raises:
+        UnsupportedError: its phones have no layers.
+    """
+    entry = registry(settings.extensions).chosen(PHONE, settings)
+    backend = load(entry.backend)(settings, ResourceSpec(PHONE))
+    if not isinstance(backend, PhoneBackend):
+        raise UnsupportedError(f"Phones of the backend {entry.name!r} have no images of one's own.")
+    return backend
+
+
+def _make(base: PhoneBackend, image: PhoneImage, report: Report) -> str:
     """Make a phone with all layers, save its state into the image, and return its id."""
-    profile = PROFILES[settings.phone]
-    spec = ResourceSpec(PHONE, image.name)
-    backend = PhoneBackend(settings, profile, image_name=spec.image, layered=image)
+    backend = base.with_image(image)
     handle = backend.make(lambda line: report("phone", None, line))
     try:
         for number in range(REWINDS):
             report("rewind", number / REWINDS, f"rewind {number + 1} of {REWINDS}")
             handle.machine.snapshots.rewind(READY)
-        if profile.keeps_end_states:
-            _save_state(handle.machine, copy, report)
+        if base.profile.keeps_end_states:
+            _save_state(handle.machine, image.path, report)
     except BaseException:
         handle.delete()
         raise
@@ -146,7 +158,7 @@ def remove_phone_image(name: str, settings: Settings) -> list[str]:
                 continue
             claim = folder.require_claim()
             try:
-                PhoneBackend(settings, PROFILES[settings.phone]).attach(folder, record).delete()
+                phone_backend(settings).attach(folder, record).delete()
             finally:
                 claim.release()
             removed.append(f"phone {folder.machine_id}")

@@ -64,13 +64,13 @@ def _check_phone(folder: Path, *, json: bool) -> None:
     Raises:
         SpecError: it has errors, or needs another kind of phone.
     """
+    from appliance.bringup.phone_image import phone_backend
     from foundation.settings import get_settings
     from images.custom.phone import read_phone_image, require_supported
-    from provisioning.phone.profile import PROFILES
 
     settings = get_settings()
     image = read_phone_image(folder, settings)
-    require_supported(image, PROFILES[settings.phone].backend)
+    require_supported(image, phone_backend(settings).profile.backend)
     steps = [step.label for step in image.content.steps]
     if json:
         print_json(

@@ -22,8 +22,8 @@ from provisioning.machine_folder import MachineFolder, create_folder, find_folde
 from provisioning.machine_state import MachineState
 from provisioning.phone.adb.device import SHELL_USER
 from provisioning.phone.adb.server import AdbServer
-from provisioning.phone.contents import apply_layers
 from provisioning.phone.profile import EMULATOR, PROFILES, REFERENCE
+from provisioning.phone.reference.contents import apply_layers
 from provisioning.phone.reference.engine import PhoneContainers
 from provisioning.phone.reference.machine import TOKEN_FILE, ReferencePhone
 from provisioning.phone.reference.record import PhoneRecord
@@ -100,6 +100,25 @@ class PhoneBackend:
         if self._image is None:
             self._image = find(self._profile.image, self._settings)
         return self._image
+
+    @property
+    def profile(self) -> PhoneProfile:
+        """Return the kind of phone."""
+        return self._profile
+
+    def with_image(self, layered: PhoneImage) -> PhoneBackend:
+        """Return the backend of phones of the same kind from an image of one's own.
+
+        Args:
+            layered: the image, which need not be the current one of its name.
+        """
+        return PhoneBackend(
+            self._settings,
+            self._profile,
+            image_name=layered.name,
+            layered=layered,
+            clock=self._clock,
+        )
 
     @property
     def layered(self) -> PhoneImage | None:
