@@ -62,6 +62,8 @@ class BackendEntry:
         recorded: its name in records; by default, `name`.
         images: images that its resources are made from, in build order; the last one is their own.
         has_variants: whether resources of several variants of that image may exist side by side.
+        has_layers: whether images of one's own are layers over its only image; see
+            `images.custom.phone`.
         parameters: names of the parameters of specifications that it understands.
         forked_from: what its forks are made from: a saved ``template``, an existing ``machine``,
             or ``nothing`` if it cannot fork.
@@ -75,6 +77,7 @@ class BackendEntry:
     recorded: str = ""
     images: tuple[str, ...] = ()
     has_variants: bool = False
+    has_layers: bool = False
     parameters: tuple[str, ...] = ()
     forked_from: Literal["template", "machine", "nothing"] = "nothing"
     host: Literal["hypervisor", "docker", ""] = ""
@@ -91,6 +94,8 @@ class BackendEntry:
 
     def label_of(self, spec: ResourceSpec) -> str | None:
         """Return the label of the image that a specification starts from; None if there is none."""
+        if self.has_layers:
+            return self.recipe
         return f"{self.recipe}:{spec.image}" if self.recipe and spec.image else self.recipe
 
 
@@ -135,6 +140,7 @@ BACKENDS = (
         backend="provisioning.phone.reference.backend:reference_backend",
         record="provisioning.phone.reference.record:PhoneRecord",
         recorded="reference-phone",
+        has_layers=True,
         images=("phone",),
         host="docker",
     ),
@@ -144,6 +150,7 @@ BACKENDS = (
         backend="provisioning.phone.reference.backend:emulator_backend",
         record="provisioning.phone.reference.record:PhoneRecord",
         recorded="android-emulator",
+        has_layers=True,
         images=("android",),
         host="docker",
     ),

@@ -156,6 +156,7 @@ def build(
 def list_images(json: JsonOption = False) -> None:
     """List built images as current, stale (and why) or old, and required images that are missing."""
     from appliance.bringup.currency import read_currency, with_currency
+    from appliance.bringup.phone_image import phone_rows
     from foundation.settings import get_settings
     from images.builder import Builder, list_manifests
     from images.currency import judge_images
@@ -169,6 +170,7 @@ def list_images(json: JsonOption = False) -> None:
         labels = [f"desktop:{name}" for name in registered_names(settings)]
         custom = judge_images(labels, Builder(settings)) if labels else []
         rows = with_currency(built, list(dict.fromkeys([*states, *custom])))
+        rows += phone_rows(settings)
     if json:
         print_json({"images": rows})
     else:

@@ -28,6 +28,7 @@ def check(
     from foundation.settings import get_settings
     from images.custom.check import check_folder
     from images.custom.declaration import json_schema
+    from images.custom.phone import is_phone_folder
     from images.progress import show_progress
 
     if schema:
@@ -36,6 +37,9 @@ def check(
     if folder is None:
         raise UsageError("No folder was given.", resolution="Run `mesocosm image check FOLDER`.")
     try:
+        if is_phone_folder(folder, get_settings()):
+            _check_phone(folder, json=json)
+            return
         with show_progress(folder.name, console_err()) as report:
             checked = check_folder(folder, get_settings(), report)
     except SpecError as exc:
@@ -52,6 +56,28 @@ def check(
     parents = [folder.content.name for folder in checked.lineage.folders[1:]]
     chain = " → ".join([own.name, *parents, checked.distribution.name])
     say(f"{chain}: {len(own.steps)} steps, {len(checked.lineage.own.tests)} files of tests.")
+
+
+def _check_phone(folder: Path, *, json: bool) -> None:
+    """Check the image of a phone.
+
+    Raises:
+        SpecError: it has errors, or needs another kind of phone.
+    """
+    from appliance.bringup.phone_image import phone_backend
+    from foundation.settings import get_settings
+    from images.custom.phone import read_phone_image, require_supported
+
+    settings = get_settings()
+    image = read_phone_image(folder, settings)
+    require_supported(image, phone_backend(settings).profile.backend)
+    steps = [step.label for step in image.content.steps]
+    if json:
+        print_json(
+            {"ok": True, "name": image.name, "parents": list(image.lineage[1:]), "steps": steps}
+        )
+        return
+    say(f"{' → '.join(image.lineage)}: {len(steps)} steps.")
 
 
 def _row(error: SpecError) -> dict[str, Any]:

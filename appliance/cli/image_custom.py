@@ -21,22 +21,29 @@ def find_folder(name: str, settings: Settings) -> Path | None:
         settings: locate registered images.
     """
     from images.custom.declaration import FILE
+    from images.custom.phone import find_phone_image
     from images.custom.registered import find_registered, shipped_folders
 
     path = Path(name)
     if path.name == FILE or (path / FILE).is_file() or "/" in name:
         return path
     own = name.removeprefix("desktop:")
-    return shipped_folders().get(own) or find_registered(own, settings)
+    if found := shipped_folders().get(own) or find_registered(own, settings):
+        return found
+    phone = find_phone_image(name.removeprefix("phone:"), settings)
+    return phone.path if phone else None
 
 
 def build_folder(folder: Path, settings: Settings, *, force: bool) -> list[dict[str, Any]]:
     """Build a custom image and its parents; return a row for each."""
     from appliance.bringup.custom_image import build_custom_image
     from appliance.cli.image_rows import describe
+    from images.custom.phone import is_phone_folder
     from images.manifest import read_manifest
     from images.progress import show_progress
 
+    if is_phone_folder(folder, settings):
+        return [_build_phone(folder, settings, force=force)]
     with show_progress(folder.resolve().name, console_err()) as report:
         built = build_custom_image(folder, settings, report, force=force)
     rows = []
@@ -56,6 +63,20 @@ def build_folder(folder: Path, settings: Settings, *, force: bool) -> list[dict[
             }
         )
     return rows
+
+
+def _build_phone(folder: Path, settings: Settings, *, force: bool) -> dict[str, Any]:
+    """Build an image of a phone; return its row."""
+    from appliance.bringup.phone_image import build_phone_image
+    from images.custom.phone import as_row
+    from images.progress import show_progress
+
+    with show_progress(folder.resolve().name, console_err()) as report:
+        built = build_phone_image(folder, settings, report, force=force)
+    state = f"ready ({built.seconds:.1f} s)" if built.machine_id else "current"
+    console_err().print(f"phone:{built.image.name} is {state}.", markup=False)
+    row = {"seconds": round(built.seconds, 3), "machine": built.machine_id}
+    return {**as_row(built.image), **row}
 
 
 def verify_custom(name: str, digest: str, settings: Settings) -> dict[str, str]:
@@ -114,12 +135,15 @@ def remove(
 ) -> None:
     """Remove custom images with their machines, templates, disks and layers."""
     from appliance.bringup.custom_removal import remove_custom_image
+    from appliance.bringup.phone_image import remove_phone_image
     from foundation.errors import UnknownNameError, UsageError
     from foundation.settings import get_settings
+    from images.custom.phone import phone_image_names
     from images.custom.registered import registered_names
 
     settings = get_settings()
-    known = registered_names(settings)
+    phones = phone_image_names(settings)
+    known = [*registered_names(settings), *phones]
     for name in names:
         if name not in known:
             raise UnknownNameError.of("custom image", name, known)
@@ -127,7 +151,10 @@ def remove(
         if json:
             raise UsageError("Nothing was removed.", resolution="Use --yes with --json.")
         typer.confirm(f"Remove {', '.join(names)}?", abort=True, err=True)
-    rows = [{"name": name, "removed": remove_custom_image(name, settings)} for name in names]
+    rows = []
+    for name in names:
+        remove_image = remove_phone_image if name in phones else remove_custom_image
+        rows.append({"name": name, "removed": remove_image(name, settings)})
     if json:
         print_json({"images": rows})
     else:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from foundation.errors import MesocosmError, RequirementError, UnknownNameError, UnsupportedError
 from images.catalog import make_recipe, split_label
+from images.custom.phone import phone_image_names
 from provisioning.registry import BackendEntry, load, registry
 from provisioning.resource import ResourceSpec
 
@@ -53,7 +54,12 @@ class HostBackends:
             UnsupportedError: resources of the chosen backend have only one image.
         """
         entry = self._table.chosen(spec.kind, self._settings)
-        if spec.image and not entry.has_variants:
+        if spec.image and entry.has_layers:
+            spec = self._resolved(entry, spec)
+            known = phone_image_names(self._settings)
+            if spec.image and spec.image not in known:
+                raise UnknownNameError.of(f"image of a {spec.kind}", spec.image, known)
+        elif spec.image and not entry.has_variants:
             raise UnsupportedError(
                 f"A {spec.kind} of the backend {entry.name!r} has no choice of images.",
                 details=f"The image {spec.image!r} is required.",
@@ -77,6 +83,8 @@ class HostBackends:
         if entry is None or entry.name in self._without:
             return None
         spec = self.spec_of(record)
+        if entry.has_layers and spec.image not in {"", *phone_image_names(self._settings)}:
+            return None
         if label := entry.label_of(spec):
             try:
                 split_label(label, self._settings)
@@ -88,7 +96,7 @@ class HostBackends:
         """Return the resolved specification that an existing resource was made for."""
         entry = self._table.recorded(record.backend)
         spec = ResourceSpec(record.kind, parameters=record.parameters)
-        if entry is None or not entry.has_variants:
+        if entry is None or not (entry.has_variants or entry.has_layers):
             return spec
         image = record.image.partition(":")[2]
         return self._resolved(entry, ResourceSpec(record.kind, image, record.parameters))

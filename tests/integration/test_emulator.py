@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 from typing import TYPE_CHECKING
 
 import docker
 import pytest
 
+from appliance.bringup.phone_image import build_phone_image, phone_backend, remove_phone_image
 from appliance.cli.main import main
-from foundation.settings import Settings
+from foundation.settings import REPOSITORY, Settings
 from images.android.recipe import SAVED
 from images.builder import Builder
+from images.log import ignore_progress
 from provisioning.phone.adb.server import AdbServer
+from provisioning.protocols import READY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,6 +96,33 @@ def test_fault_ends_the_container_with_its_cause(
         finally:
             container.remove(force=True, v=True)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_image_of_a_phone_is_built_and_its_phones_have_its_layers(
+    image: Image, settings: Settings, tmp_path: Path
+) -> None:
+    example = REPOSITORY / "examples/images/pocket"
+    shutil.copytree(example, tmp_path / "pocket")
+    built = build_phone_image(tmp_path / "pocket", settings, ignore_progress)
+    assert built.digest == built.image.digest(image.digest)
+    # The emulator's state cannot leave its container: each phone gets the layers when it is made.
+    assert built.image.state(image.digest, "android-emulator") is None
+    backend = phone_backend(settings).with_image(built.image)
+    handle = backend.make(print)
+    try:
+        phone = handle.machine
+        assert phone.info.machine_id != built.machine_id
+        assert phone.info.image_digest == built.digest
+        assert phone.files.get("/sdcard/Download/list.txt") == b"bread\nmilk\nstamps\n"
+        assert phone.run(["settings", "get", "system", "screen_brightness"]).text.strip() == "40"
+        listed = ["content", "query", "--uri", "content://com.android.contacts/contacts"]
+        phone.run(["settings", "put", "system", "screen_brightness", "9"])
+        phone.snapshots.rewind(READY)
+        assert "Rosa Lind" in phone.run(listed).text
+        assert phone.run(["settings", "get", "system", "screen_brightness"]).text.strip() == "40"
+    finally:
+        handle.delete()
+        remove_phone_image("pocket", settings)
 
 
 def test_command_verifies_the_emulator(

@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING
 
 from foundation.cancel import ended_by
 from foundation.clock import SYSTEM_CLOCK
-from foundation.errors import MachineError, MachineStartError, MesocosmError
+from foundation.errors import ImageMissingError, MachineError, MachineStartError, MesocosmError
 from foundation.files import digest_json, write_atomic
 from foundation.ids import new_machine_id
 from foundation.logging import suppress_logged
 from images.builder import find
+from images.custom.phone import find_phone_image
 from images.engine import require_engine
+from provisioning.end_state import END
 from provisioning.handle import MachineHandle
 from provisioning.machine_folder import MachineFolder, create_folder, find_folder, iter_folders
 from provisioning.machine_state import MachineState
 from provisioning.phone.adb.device import SHELL_USER
 from provisioning.phone.adb.server import AdbServer
 from provisioning.phone.profile import EMULATOR, PROFILES, REFERENCE
+from provisioning.phone.reference.contents import apply_layers
 from provisioning.phone.reference.engine import PhoneContainers
 from provisioning.phone.reference.machine import TOKEN_FILE, ReferencePhone
 from provisioning.phone.reference.record import PhoneRecord
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from foundation.cancel import CancelToken
     from foundation.clock import Clock
     from foundation.settings import Settings
+    from images.custom.phone import PhoneImage
     from images.recipe import Image
     from provisioning.machine_record import MachineRecord
     from provisioning.phone.profile import PhoneProfile
@@ -47,15 +51,13 @@ _TOKEN_VARIABLE = "MESOCOSM_CONSOLE_TOKEN"  # noqa: S105 - the name of a variabl
 
 
 def reference_backend(settings: Settings, spec: ResourceSpec) -> PhoneBackend:
-    """Return the backend of reference phones, which have one image."""
-    del spec
-    return PhoneBackend(settings, REFERENCE)
+    """Return the backend of reference phones of an image."""
+    return PhoneBackend(settings, REFERENCE, image_name=spec.image)
 
 
 def emulator_backend(settings: Settings, spec: ResourceSpec) -> PhoneBackend:
-    """Return the backend of emulated phones, which have one image."""
-    del spec
-    return PhoneBackend(settings, EMULATOR)
+    """Return the backend of emulated phones of an image."""
+    return PhoneBackend(settings, EMULATOR, image_name=spec.image)
 
 
 class PhoneBackend:
@@ -64,6 +66,8 @@ class PhoneBackend:
     Args:
         settings: location of machines and images, and the kind of phone.
         profile: the kind of phone; by default, that of the settings.
+        image_name: name of an image of one's own; empty for the phone as it is shipped.
+        layered: that image, if it is not the current one of its name.
         clock: clock used for times in records.
     """
 
@@ -72,9 +76,13 @@ class PhoneBackend:
         settings: Settings,
         profile: PhoneProfile | None = None,
         *,
+        image_name: str = "",
+        layered: PhoneImage | None = None,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._settings = settings
+        self._image_name = image_name
+        self._layered = layered
         self._profile = profile or PROFILES[settings.phone]
         self._clock = clock
         self._containers = PhoneContainers(settings.state_dir)
@@ -92,6 +100,45 @@ class PhoneBackend:
         if self._image is None:
             self._image = find(self._profile.image, self._settings)
         return self._image
+
+    @property
+    def profile(self) -> PhoneProfile:
+        """Return the kind of phone."""
+        return self._profile
+
+    def with_image(self, layered: PhoneImage) -> PhoneBackend:
+        """Return the backend of phones of the same kind from an image of one's own.
+
+        Args:
+            layered: the image, which need not be the current one of its name.
+        """
+        return PhoneBackend(
+            self._settings,
+            self._profile,
+            image_name=layered.name,
+            layered=layered,
+            clock=self._clock,
+        )
+
+    @property
+    def layered(self) -> PhoneImage | None:
+        """Return the image of one's own; None for the phone as it is shipped.
+
+        Raises:
+            ImageMissingError: it is not built any more.
+        """
+        if self._layered is None and self._image_name:
+            self._layered = find_phone_image(self._image_name, self._settings)
+            if self._layered is None:
+                raise ImageMissingError(
+                    f"There is no image of a phone called {self._image_name!r}.",
+                    resolution="Run `mesocosm image build FOLDER`.",
+                )
+        return self._layered
+
+    def image_digest(self) -> str:
+        """Return the digest of what its phones start with: the image, and the layers on it."""
+        return self.layered.digest(self.image.digest) if self.layered else self.image.digest
 
     def memory_bytes(self, machine_id: str) -> int:
         """Return the memory used by a running phone's container, without the page cache, in bytes.
@@ -131,12 +178,25 @@ class PhoneBackend:
         try:
             with ended_by(cancel, end):
                 handle.machine.start()
+                self._prepare(handle.machine, say)
                 handle.machine.snapshots.save(READY)
             handle.folder.mark(MachineState.READY)
         except BaseException:
             handle.delete()
             raise
         return handle
+
+    def _prepare(self, phone: ReferencePhone, say: Callable[[str], None]) -> None:
+        """Restore the saved state of an image of one's own; if it has none, apply its layers."""
+        if self.layered is None:
+            return
+        state = self.layered.state(self.image.digest, self._profile.backend)
+        if state is None:
+            apply_layers(phone, self.layered.layers, say)
+            return
+        say(f"restoring the state of {self.layered.name}")
+        phone.load_kept(state)
+        phone.snapshots.delete_snapshot(END)
 
     def attach(self, folder: MachineFolder, record: MachineRecord) -> ReferencePhone:
         """Return the object for an existing phone, running or not."""
@@ -163,11 +223,11 @@ class PhoneBackend:
             MachineError: its image has changed, or the state could not be restored.
             ImageError: its image is not built, or is corrupt.
         """
-        if record.backend != self._profile.backend or record.image_digest != self.image.digest:
+        if record.backend != self._profile.backend or record.image_digest != self.image_digest():
             raise MachineStartError(
                 f"The kept {record.machine_id} was made from another image than the current one.",
                 details=f"Its image: {record.image} ({record.image_digest[:12]}). Current image: "
-                f"{self.image.label} ({self.image.digest[:12]}).",
+                f"{self._label} ({self.image_digest()[:12]}).",
                 resolution="The kept state can no longer be started; run the trial again.",
             )
         handle = self._create()
@@ -242,14 +302,18 @@ class PhoneBackend:
             machine_id=machine_id,
             kind=PHONE,
             backend=self._profile.backend,
-            image=self.image.label,
-            image_digest=self.image.digest,
+            image=self._label,
+            image_digest=self.image_digest(),
             accelerator=self._profile.accelerator,
             created_s=self._clock.now_s(),
             user=SHELL_USER,
             home="/sdcard",
             stamp=self._stamp(),
         )
+
+    @property
+    def _label(self) -> str:
+        return f"{self.image.name}:{self.layered.name}" if self.layered else self.image.label
 
     def _docker_image(self) -> str:
         if self.image.tag is None:
@@ -259,6 +323,6 @@ class PhoneBackend:
     def _stamp(self) -> str:
         """Return the digest of everything a saved phone depends on: its image and its ADB key."""
         if not self._known_stamp:
-            parts = {"image": self.image.digest, "key": self._server.public_key()}
+            parts = {"image": self.image_digest(), "key": self._server.public_key()}
             self._known_stamp = digest_json(parts)
         return self._known_stamp

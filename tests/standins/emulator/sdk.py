@@ -112,8 +112,7 @@ class StandInRecipe(AndroidRecipe):
 
 def stand_in_backend(settings: Settings, spec: ResourceSpec) -> PhoneBackend:
     """Return the backend of phones with the stand-in."""
-    del spec
-    return PhoneBackend(settings, PROFILE)
+    return PhoneBackend(settings, PROFILE, image_name=spec.image)
 
 
 TABLE = (
@@ -124,6 +123,7 @@ TABLE = (
         backend="tests.standins.emulator.sdk:stand_in_backend",
         record="provisioning.phone.reference.record:PhoneRecord",
         recorded="android-emulator",
+        has_layers=True,
         images=("android",),
         host="docker",
     ),

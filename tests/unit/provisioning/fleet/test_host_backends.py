@@ -146,8 +146,12 @@ def test_naming_the_default_image_changes_nothing(given: Given) -> None:
 
 def test_what_a_backend_does_not_offer_is_refused(tmp_path: Path) -> None:
     backends = HostBackends(Settings(state_dir=tmp_path, distribution="debian-12"))
-    with pytest.raises(UnsupportedError, match="'reference' has no choice of images"):
-        backends.resolve(ResourceSpec(PHONE, "debian-12"))
+    remote = HostBackends(Settings(state_dir=tmp_path, desktop="remote"))
+    with pytest.raises(UnsupportedError, match="'remote' has no choice of images"):
+        remote.resolve(ResourceSpec(DESKTOP, "debian-12"))
+    with pytest.raises(UnknownNameError, match="no image of a phone called 'pocket'"):
+        backends.resolve(ResourceSpec(PHONE, "pocket"))
+    assert backends.resolve(ResourceSpec(PHONE, "debian-12")) == ResourceSpec(PHONE)
     with pytest.raises(UnknownNameError, match="no parameter of a desktop"):
         backends.resolve(ResourceSpec(DESKTOP, parameters={"sede": 1}))
     with pytest.raises(UnknownNameError, match="Did you mean 'desktop'"):
