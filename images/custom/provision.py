@@ -88,7 +88,7 @@ def _of_step(folder: Path, step: Step) -> Layer:
             script = "".join(_extract(entry) for entry in step.archives)
         case "pip":
             wanted = shlex.join(step.pip)
-            script = f"$MESOCOSM_PIP install --no-compile --prefix /usr/local -- {wanted}\n"
+            script = f"$MESOCOSM_PIP install --no-compile -- {wanted}\n"
             return Layer(step.label, script, inputs, needs_pip=True)
         case "files":
             script = "".join(_copy(entry) for entry in step.files)

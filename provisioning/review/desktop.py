@@ -80,13 +80,18 @@ class Review:
 
 
 def review_desktop(
-    machine: Machine, *, reviewed: Frame | None = None, clock: Clock = SYSTEM_CLOCK
+    machine: Machine,
+    *,
+    reviewed: Frame | None = None,
+    warns_of_picture: bool = True,
+    clock: Clock = SYSTEM_CLOCK,
 ) -> Review:
     """Review an idle desktop once it is complete, or after 90 s.
 
     Args:
         machine: the desktop.
         reviewed: the reviewed picture, uint8 array (H, W, 3), RGB; by default that of its image.
+        warns_of_picture: False if somebody else judges how the picture differs from it.
         clock: clock used for waits.
 
     Raises:
@@ -108,7 +113,8 @@ def review_desktop(
     ratio = None
     if reviewed is not None:
         ratio = changed_ratio(reviewed, frame, clock_bounds(windows, elements))
-    warnings = (*find_missing_icons(elements), *describe_picture(ratio, image=image))
+    picture = describe_picture(ratio, image=image) if warns_of_picture else ()
+    warnings = (*find_missing_icons(elements), *picture)
     for line in (*faults, *warnings):
         _LOG.warning("review of %s: %s", image, line)
     return Review(faults, warnings, frame, ratio)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from PIL import Image as Picture
 
 from appliance.bringup.custom_image import build_custom_image
-from appliance.verify.custom import PROBE_CHECK, SCREEN_CHECK
+from appliance.verify.custom import PROBE_CHECK, SCREEN_CHECK, verify_image
+from foundation.errors import MesocosmError
 from foundation.settings import REPOSITORY, get_settings
-from images.custom.registered import read_verdict
+from images.custom.registered import SCREEN, find_registered, read_verdict
 from images.log import ignore_progress
 from provisioning.fleet.local import LocalFleet
 from provisioning.resource import DESKTOP, ResourceSpec
@@ -59,3 +61,21 @@ def test_it_is_current_and_not_built_again(image: Image) -> None:
     folder = REPOSITORY / "examples/images" / NAME
     (again,) = build_custom_image(folder, get_settings(), ignore_progress)
     assert (again.image.digest, again.seconds) == (image.digest, {})
+
+
+def test_an_image_whose_screen_is_not_as_reviewed_is_not_used_until_it_is(image: Image) -> None:
+    settings = get_settings()
+    place = find_registered(NAME, settings)
+    assert place is not None
+    Picture.new("RGB", (1280, 800)).save(place / SCREEN)
+    try:
+        report = verify_image(image, settings, print)
+        assert [test.name for test in report.failed] == [SCREEN_CHECK]
+        with pytest.raises(MesocosmError) as caught:
+            LocalFleet(settings).acquire({DESKTOP: ResourceSpec(DESKTOP, NAME)})
+        assert "failed its specification" in str(caught.value)
+    finally:
+        (place / SCREEN).unlink()
+    assert verify_image(image, settings, print).is_passed
+    with LocalFleet(settings).acquire({DESKTOP: ResourceSpec(DESKTOP, NAME)}) as lease:
+        assert lease.environment.machines[DESKTOP].info.image_digest == image.digest

@@ -153,7 +153,7 @@ class QemuBackend:
 
     def _review(self, machine: DesktopVm, say: Callable[[str], None]) -> None:
         """Reject a desktop whose faults every reset would reproduce; warn of a changed picture."""
-        review = review_desktop(machine)
+        review = review_desktop(machine, warns_of_picture=not self._is_candidate)
         for line in review.warnings:
             say(f"warning: {line}")
         name = machine.info.machine_id
