@@ -61,7 +61,7 @@ def has_no_new_order(world: WorldView) -> bool:
     Cancelled orders do not count.
 
     Example:
-        ``{on: world, check: has_no_new_order, mode: keep}``
+        ``{on: world, check: has_no_new_order}``
 
     Args:
         world: the world.
@@ -76,7 +76,7 @@ def keeps_orders(world: WorldView, besides: list[str] | None = None) -> bool:
     For nodes with ``mode: keep``. New orders are no difference.
 
     Example:
-        ``{on: world, check: keeps_orders, with: {besides: [2603-1234567]}, mode: keep}``
+        ``{on: world, check: keeps_orders, with: {besides: [2603-1234567]}}``
 
     Args:
         world: the world.
