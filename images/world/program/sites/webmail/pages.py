@@ -11,9 +11,15 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from images.calendar_text import Event
 from images.world.program.sites.accounts import SEE_OTHER, Session
 from images.world.program.sites.pages import read_form
-from images.world.program.sites.webmail.calendar import CALENDARS, Calendars
+from images.world.program.sites.webmail.calendar import (
+    CALENDARS,
+    Calendars,
+    last_day,
+    new_id,
+)
 from images.world.program.sites.webmail.mailbox import FOLDERS, PAGE_MAILS, Mailbox
 
 if TYPE_CHECKING:
@@ -169,6 +175,7 @@ class _Calendar:
             first=first,
             weeks=weeks,
             events=events,
+            last_day=last_day,
             today=self._clock.now.date(),
             before=first - timedelta(days=1),
             after=first + timedelta(days=31),
@@ -196,9 +203,18 @@ class _Calendar:
             )
         if not values["title"] or end <= start or values["calendar"] not in CALENDARS:
             return self._ask(request, values, "Enter a title, and an end after the start.")
-        await run_in_threadpool(
-            self._calendars.add, values["calendar"], values["title"], start, end, values["place"]
+        made = Event(
+            uid=new_id(),
+            title=values["title"],
+            start=start,
+            end=end,
+            is_all_day=False,
+            place=values["place"],
+            notes="",
+            guests=(),
+            rule="",
         )
+        await run_in_threadpool(self._calendars.add, values["calendar"], made)
         return RedirectResponse(f"/calendar?month={start:%Y-%m}", SEE_OTHER)
 
     async def event(self, request: Request) -> Response:
@@ -208,7 +224,9 @@ class _Calendar:
             event = await run_in_threadpool(self._calendars.find, calendar, uid)
         if event is None:
             return RedirectResponse("/calendar", SEE_OTHER)
-        return self._session.page(request, "mail_event.html", folders=FOLDERS, event=event)
+        return self._session.page(
+            request, "mail_event.html", folders=FOLDERS, event=event, calendar=calendar
+        )
 
     async def remove(self, request: Request) -> Response:
         calendar, uid = (request.path_params[key] for key in ("calendar", "uid"))
