@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
 from evaluators.decorators import evaluator
+from evaluators.world.mails import mail_is_marked
 from foundation.errors import EvaluationError
 
 if TYPE_CHECKING:
@@ -37,6 +38,34 @@ def has_order(world: WorldView, items: dict[str, int], status: Status = "process
         order.status == status and _quantities(order) == Counter(items)
         for order in _new_orders(world)
     )
+
+
+@evaluator(on="world")
+def has_order_mail(
+    world: WorldView,
+    items: dict[str, int],
+    seen: bool | None = None,  # noqa: FBT001
+    flagged: bool | None = None,  # noqa: FBT001
+) -> bool:
+    """Return whether the shop's confirmation of an order is in the person's inbox.
+
+    The order is one of exactly these articles that the persona did not have.
+
+    Example:
+        ``{on: world, check: has_order_mail, with: {items: {"10234": 2}, flagged: true}}``
+
+    Args:
+        world: the world.
+        items: quantities by article number; the order has no other articles.
+        seen: whether the mail was read; null matches any.
+        flagged: whether it is flagged, or starred; null matches any.
+    """
+    subjects = [
+        f"Your order {order.number}"
+        for order in _new_orders(world)
+        if _quantities(order) == Counter(items)
+    ]
+    return any(mail_is_marked(world, subject, seen=seen, flagged=flagged) for subject in subjects)
 
 
 @evaluator(on="world")
