@@ -226,7 +226,7 @@ def _ask(
     data: bytes = b"",
     kind: str = "",
 ) -> None:
-    person = world.persona.person
+    account = world.control.account()
     address, port = world.endpoints[HTTP]
     try:
         reply = httpx2.request(
@@ -234,7 +234,7 @@ def _ask(
             f"http://{address}:{port}{path}",
             content=data,
             headers={"Host": CLOUD, **({"Content-Type": kind} if kind else {})},
-            auth=(person.email, person.password),
+            auth=(account.email, account.password),
             timeout=_TIMEOUT_S,
             trust_env=False,
         )

@@ -105,7 +105,7 @@ def keeps_events(world: WorldView, calendar: str, besides: list[str] | None = No
     For nodes with ``mode: keep``. New events are no difference.
 
     Example:
-        ``{on: world, check: keeps_events, with: {calendar: work}, mode: keep}``
+        ``{on: world, check: keeps_events, with: {calendar: work}}``
 
     Args:
         world: the world.

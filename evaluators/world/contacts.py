@@ -84,7 +84,7 @@ def keeps_contacts(world: WorldView, besides: list[str] | None = None) -> bool:
     contacts are no difference.
 
     Example:
-        ``{on: world, check: keeps_contacts, with: {besides: [Bob Ray]}, mode: keep}``
+        ``{on: world, check: keeps_contacts, with: {besides: [Bob Ray]}}``
 
     Args:
         world: the world.

@@ -78,7 +78,7 @@ def keeps_stored_files(world: WorldView, folder: str, besides: list[str] | None 
     For nodes with ``mode: keep``. New files are no difference. Each file is read.
 
     Example:
-        ``{on: world, check: keeps_stored_files, with: {folder: Documents/Bank}, mode: keep}``
+        ``{on: world, check: keeps_stored_files, with: {folder: Documents/Bank}}``
 
     Args:
         world: the world.

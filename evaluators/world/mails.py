@@ -158,7 +158,7 @@ def has_sent_nothing(world: WorldView, besides: list[str] | None = None) -> bool
     """Return whether no mail left the world, except to some addresses.
 
     Example:
-        ``{on: world, check: has_sent_nothing, with: {besides: [ann@office.example]}, mode: keep}``
+        ``{on: world, check: has_sent_nothing, with: {besides: [ann@office.example]}}``
 
     Args:
         world: the world.
@@ -175,7 +175,7 @@ def keeps_mails(world: WorldView, folder: str = "INBOX", besides: list[str] | No
     For nodes with ``mode: keep``. New mails, and marks, are no difference.
 
     Example:
-        ``{on: world, check: keeps_mails, with: {folder: INBOX, besides: [Lottery]}, mode: keep}``
+        ``{on: world, check: keeps_mails, with: {folder: INBOX, besides: [Lottery]}}``
 
     Args:
         world: the world.

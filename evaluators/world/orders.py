@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
 from evaluators.decorators import evaluator
+from evaluators.world.mails import mail_is_marked
 from foundation.errors import EvaluationError
 
 if TYPE_CHECKING:
@@ -40,6 +41,34 @@ def has_order(world: WorldView, items: dict[str, int], status: Status = "process
 
 
 @evaluator(on="world")
+def has_order_mail(
+    world: WorldView,
+    items: dict[str, int],
+    seen: bool | None = None,  # noqa: FBT001
+    flagged: bool | None = None,  # noqa: FBT001
+) -> bool:
+    """Return whether the shop's confirmation of an order is in the person's inbox.
+
+    The order is one of exactly these articles that the persona did not have.
+
+    Example:
+        ``{on: world, check: has_order_mail, with: {items: {"10234": 2}, flagged: true}}``
+
+    Args:
+        world: the world.
+        items: quantities by article number; the order has no other articles.
+        seen: whether the mail was read; null matches any.
+        flagged: whether it is flagged, or starred; null matches any.
+    """
+    subjects = [
+        f"Your order {order.number}"
+        for order in _new_orders(world)
+        if _quantities(order) == Counter(items)
+    ]
+    return any(mail_is_marked(world, subject, seen=seen, flagged=flagged) for subject in subjects)
+
+
+@evaluator(on="world")
 def order_has_status(world: WorldView, number: str, status: Status) -> bool:
     """Return whether an order is in a state, such as after its cancellation.
 
@@ -61,7 +90,7 @@ def has_no_new_order(world: WorldView) -> bool:
     Cancelled orders do not count.
 
     Example:
-        ``{on: world, check: has_no_new_order, mode: keep}``
+        ``{on: world, check: has_no_new_order}``
 
     Args:
         world: the world.
@@ -76,7 +105,7 @@ def keeps_orders(world: WorldView, besides: list[str] | None = None) -> bool:
     For nodes with ``mode: keep``. New orders are no difference.
 
     Example:
-        ``{on: world, check: keeps_orders, with: {besides: [2603-1234567]}, mode: keep}``
+        ``{on: world, check: keeps_orders, with: {besides: [2603-1234567]}}``
 
     Args:
         world: the world.

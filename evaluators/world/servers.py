@@ -41,7 +41,6 @@ class WorldServers:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._person = world.persona.person
 
     @property
     def seed(self) -> int:
@@ -81,7 +80,7 @@ class WorldServers:
 
     def collection(self, name: str) -> str | None:
         """Return all members of a calendar or address book; None if it does not exist."""
-        data = self._get_own(f"/dav/{self._person.email}/{quote(name)}/")
+        data = self._get_own(f"/dav/{self._world.persona.person.email}/{quote(name)}/")
         return None if data is None else data.decode(errors="replace")
 
     def file(self, path: str) -> bytes | None:
@@ -106,7 +105,8 @@ class WorldServers:
         return Page(status, data.decode(errors="replace"))
 
     def _get_own(self, path: str) -> bytes | None:
-        status, data = self._get(CLOUD, path, auth=(self._person.email, self._person.password))
+        account = self._world.control.account()
+        status, data = self._get(CLOUD, path, auth=(account.email, account.password))
         if status == _NOT_FOUND:
             return None
         if status != _OK:
@@ -134,9 +134,10 @@ class WorldServers:
     @contextlib.contextmanager
     def _mailbox(self) -> Iterator[BaseMailBox]:
         address, port = self._world.endpoints[IMAP]
+        account = self._world.control.account()
         try:
             mailbox = MailBoxUnencrypted(address, port, timeout=_TIMEOUT_S)
-            with mailbox.login(self._person.email, self._person.password, initial_folder=None):
+            with mailbox.login(account.email, account.password, initial_folder=None):
                 yield mailbox
         except (OSError, imaplib.IMAP4.error, ImapToolsError) as exc:
             raise LinkClosedError(

@@ -13,7 +13,12 @@ if TYPE_CHECKING:
     from foundation.settings import Settings
 
 HERE = Path(__file__).parent
-_SOURCE = ("images/__init__.py", "images/phone/__init__.py", "images/phone/device")
+_SOURCE = (
+    "images/__init__.py",
+    "images/calendar_text.py",
+    "images/phone/__init__.py",
+    "images/phone/device",
+)
 
 
 def phone_recipe(settings: Settings) -> DockerRecipe:

@@ -13,7 +13,12 @@ if TYPE_CHECKING:
     from foundation.settings import Settings
 
 HERE = Path(__file__).parent
-_SOURCE = ("images/__init__.py", "images/world/__init__.py", "images/world/program")
+_SOURCE = (
+    "images/__init__.py",
+    "images/calendar_text.py",
+    "images/world/__init__.py",
+    "images/world/program",
+)
 
 
 def world_recipe(settings: Settings) -> DockerRecipe:

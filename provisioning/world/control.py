@@ -58,6 +58,15 @@ class Outside(BaseModel):
     mails: tuple[bytes, ...]
 
 
+class Account(BaseModel):
+    """Address and password of the person."""
+
+    model_config = ConfigDict(frozen=True)
+
+    email: str
+    password: str
+
+
 class Health(BaseModel):
     """How a world is.
 
@@ -121,6 +130,15 @@ class WorldControl:
             LinkError: it does not answer.
         """
         return list(self._read(Outside, self._ask("GET", "/outside")).mails)
+
+    def account(self) -> Account:
+        """Return the person's account, whose password a machine may have changed.
+
+        Raises:
+            MachineError: it cannot be read.
+            LinkError: the world does not answer.
+        """
+        return self._read(Account, self.ask_site("GET", "/account"))
 
     def ask_site(self, method: str, path: str, body: Json | None = None) -> bytes:
         """Ask a site as the appliance, and return its answer, mostly JSON.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import imaplib
+import re
 from typing import TYPE_CHECKING, cast
 
 import pytest
@@ -17,9 +19,11 @@ from foundation.errors import ActionError
 from provisioning.resource import WORLD
 from provisioning.world.persona.model.calendar import Calendar
 from provisioning.world.persona.model.mail import Folder
+from provisioning.world.persona.words.sites import WEBMAIL
 from tests.integration.test_world import Client, Shopper, fleet, lease, world
 
 if TYPE_CHECKING:
+    from provisioning.lease import Lease
     from provisioning.protocols import Json
     from provisioning.world.resource import World
 
@@ -170,3 +174,80 @@ def test_pages_are_read_when_judged(world: World) -> None:
 def price(world: World, cents: int) -> str:
     """Return a price as the shop shows it."""
     return f"{cents // 100}.{cents % 100:02d} {world.persona.person.currency}"
+
+
+def test_web_mail_sends_reads_moves_and_keeps_a_calendar(world: World) -> None:
+    shopper, person = Shopper(world), world.persona.person
+    assert shopper.ask("GET", "/", WEBMAIL)[0] == "/sign-in?after=/"
+    form = {"email": person.email, "password": person.password, "after": "/calendar"}
+    assert shopper.ask("POST", "/sign-in", WEBMAIL, **form)[0] == "/calendar"
+    text = "Zwölf Uhr?\r\nGr\u00fc\u00dfe"
+    sent = {"to": f"{ANN}, {person.email}", "subject": "M\u00fcsli", "text": text}
+    assert shopper.ask("POST", "/compose", WEBMAIL, **sent)[0] == "/?folder=Sent"
+    assert judge(
+        world,
+        "has_sent_mail",
+        to=ANN,
+        subject="M\u00fcsli",
+        contains="Zw\u00f6lf Uhr? Gr\u00fc\u00dfe",
+    )
+    assert judge(world, "has_mail", subject="M\u00fcsli", folder=Folder.SENT)
+    assert judge(
+        world, "has_mail", subject="M\u00fcsli", contains="Gr\u00fc\u00dfe", to=person.email
+    )
+    assert "not sent" in shopper.ask("POST", "/compose", WEBMAIL, to="nobody", subject="x")[1]
+    page = shopper.ask("GET", "/?q=M%C3%BCsli", WEBMAIL)[1]
+    uid = re.findall(r"/mail/INBOX/(\d+)", page)[0]
+    assert "Zw\u00f6lf Uhr?" in shopper.ask("GET", f"/mail/INBOX/{uid}", WEBMAIL)[1]
+    assert judge(world, "mail_is_marked", subject="M\u00fcsli", seen=True)
+    reply = shopper.ask("GET", f"/compose?reply=INBOX/{uid}", WEBMAIL)[1]
+    assert "Re: M\u00fcsli" in reply
+    answer = {"to": ANN, "subject": "Re: M\u00fcsli", "text": "Yes", "reply": f"INBOX/{uid}"}
+    shopper.ask("POST", "/compose", WEBMAIL, **answer)
+    assert judge(world, "mail_is_marked", subject="M\u00fcsli", answered=True)
+    shopper.ask("POST", f"/mail/INBOX/{uid}", WEBMAIL, action="Archive")
+    assert judge(world, "has_mail", subject="M\u00fcsli", folder=Folder.ARCHIVE)
+    assert judge(world, "lacks_mail", subject="M\u00fcsli", folder=Folder.INBOX)
+    event = {
+        "title": "Tea; with Ann",
+        "day": "2026-11-24",
+        "start": "09:30",
+        "end": "10:00",
+        "place": "Room 5",
+    }
+    made = {**event, "calendar": "work"}
+    assert shopper.ask("POST", "/calendar/new", WEBMAIL, **made)[0] == "/calendar?month=2026-11"
+    wanted: dict[str, Json] = {
+        "title": "Tea; with Ann",
+        "start": "2026-11-24T09:30",
+        "place": "Room 5",
+    }
+    assert judge(world, "has_event", calendar="work", end="2026-11-24T10:00", **wanted)
+    page = shopper.ask("GET", "/calendar?month=2026-11", WEBMAIL)[1]
+    path = re.findall(r'"(/calendar/work/[^"]+)">09:30 Tea', page)[0]
+    assert "Room 5" in shopper.ask("GET", path, WEBMAIL)[1]
+    shopper.ask("POST", path, WEBMAIL)
+    assert judge(world, "lacks_event", title="Tea; with Ann")
+    contact = world.persona.contacts[0]
+    assert contact.email in shopper.ask("GET", f"/contacts?q={contact.family}", WEBMAIL)[1]
+    assert all(judge(world, "keeps_events", calendar=calendar) for calendar in Calendar)
+
+
+def test_a_changed_password_is_that_of_all_servers_and_gone_after_a_reset(
+    lease: Lease, world: World
+) -> None:
+    shopper, person = Shopper(world), world.persona.person
+    form = {"email": person.email, "password": person.password}
+    shopper.ask("POST", "/sign-in", WEBMAIL, **form)
+    change = {"old": person.password, "new": "a new password"}
+    assert "was changed" in shopper.ask("POST", "/account", WEBMAIL, **change)[1]
+    client = Client(world)
+    with pytest.raises(imaplib.IMAP4.error):
+        client.count(Folder.INBOX)
+    assert client.web("GET", "/files/")[0] == 401
+    assert judge(world, "keeps_mails")
+    assert judge(world, "keeps_contacts")
+    setup_world.store_file(world, "a.txt", "x")
+    assert judge(world, "stored_file_equals", path="a.txt", text="x")
+    world = cast("World", lease.reset().resources["world"])
+    assert Client(world).count(Folder.INBOX) > 500

@@ -9,6 +9,7 @@ from provisioning.world.state.archive import StateFile, pack
 from provisioning.world.state.collections import collection_files
 from provisioning.world.state.mailbox import mailbox_files, mailbox_folders
 from provisioning.world.state.shop import shop_files
+from provisioning.world.state.sites import site_files
 
 if TYPE_CHECKING:
     from provisioning.world.persona.persona import Persona
@@ -30,6 +31,7 @@ def fill_state(persona: Persona) -> bytes:
         *mailbox_files(persona),
         *collection_files(persona),
         *shop_files(persona),
+        *site_files(persona),
         *documents,
     ]
     folders = [*mailbox_folders(), *(f"{OUTSIDE}/{part}" for part in ("cur", "new", "tmp")), "home"]

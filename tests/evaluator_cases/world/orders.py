@@ -40,6 +40,16 @@ def order(items: dict[str, int], **changes: str) -> State:
     return lambda world: world.order(items, **changes)
 
 
+def mailed(items: dict[str, int], *flags: str, number: str = NEW) -> State:
+    """Place an order, which the shop confirms by mail."""
+
+    def prepare(world: WorldFixture) -> None:
+        world.order(items, number)
+        world.receive("INBOX", *flags, Subject=f"Your order {number}")
+
+    return prepare
+
+
 def split(world: WorldFixture) -> None:
     """Place an order with two lines of one article."""
     world.order({PEN: 1})
@@ -94,6 +104,32 @@ TABLES = (
                 lambda world: (world.order({PEN: 2}), world.order({CUP: 1}, "2603-8000001")),
                 **TWO,
             ),
+        ),
+        inapplicable=_READ,
+    ),
+    CaseTable(
+        orders.has_order_mail,
+        WorldFixture,
+        (
+            positive("confirmed", mailed({PEN: 2}), **TWO),
+            positive("starred", mailed({PEN: 2}, "\\Flagged"), **TWO, flagged=True),
+            negative("not ordered", nothing, **TWO),
+            near_miss("other articles", mailed({PEN: 3}), **TWO),
+            near_miss("not starred", mailed({PEN: 2}), **TWO, flagged=True),
+            near_miss("read", mailed({PEN: 2}, "\\Seen"), **TWO, seen=False),
+            missing("no mail", order({PEN: 2}), **TWO),
+            missing(
+                "no order", lambda world: world.receive("INBOX", Subject=f"Your order {NEW}"), **TWO
+            ),
+            empty("order without articles", mailed({}), **TWO),
+            forged(
+                "of an order that the persona had", mailed({PEN: 2}, number=KNOWN.number), **TWO
+            ),
+            forged("deleted", mailed({PEN: 2}, "\\Deleted"), **TWO),
+            another_way(
+                "read and starred", mailed({PEN: 2}, "\\Seen", "\\Flagged"), **TWO, flagged=True
+            ),
+            another_way("two articles", mailed({PEN: 2, CUP: 1}), items={CUP: 1, PEN: 2}),
         ),
         inapplicable=_READ,
     ),

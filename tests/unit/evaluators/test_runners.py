@@ -293,7 +293,7 @@ def test_bundle_holds_every_desktop_module_and_loads_in_an_empty_namespace() -> 
 
 def test_every_built_in_evaluator_can_be_described() -> None:
     tools = builtin_evaluators()
-    assert set(tools) == {"desktop", "phone", "session"}
+    assert set(tools) == {"desktop", "phone", "session", "world"}
     for place, named in tools.items():
         assert named, place
         for name, tool in named.items():

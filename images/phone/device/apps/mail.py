@@ -1,4 +1,4 @@
-"""The Mail application; sent mail stays on the phone: in Sent, and in one's own inbox."""
+"""The Mail application; without an account, sent mail stays on the phone: in Sent, and in one's own inbox."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from images.phone.device.store.mail import (
     list_mails,
     load_mail,
     move_mail,
+    own_address,
 )
 from images.phone.device.ui.metrics import dp
 from images.phone.device.ui.toolkit import Tab
@@ -227,7 +228,9 @@ class ComposeScreen(Screen):
             "send", "Send", self._send, name="send", ink=self.host.theme.primary
         )
         bar = self.widgets.bar("Compose", on_back=self.act(self.leave), actions=(send,))
-        sender = self.widgets.text(f"From   {OWN_ADDRESS}", "from_account_name", lines=1)
+        sender = self.widgets.text(
+            f"From   {own_address(self.store)}", "from_account_name", lines=1
+        )
         sender.padding_px = (EDGE_PX, dp(12), EDGE_PX, dp(12))
         to = self.field(_TO, hint="To", label="To", framed=False)
         parts = [sender, self.widgets.line()]
@@ -330,8 +333,9 @@ class ComposeScreen(Screen):
         if number is not None:
             self.store.change("DELETE FROM mail WHERE _id=?", (int(number),))
         draft, now_ms = self._draft(), int(self.host.now_s() * 1000)
-        add_mail(self.store, folder, OWN_ADDRESS, draft, now_ms)
-        if folder == SENT and OWN_ADDRESS in self._chips():
+        add_mail(self.store, folder, own_address(self.store), draft, now_ms)
+        is_alone = own_address(self.store) == OWN_ADDRESS
+        if folder == SENT and is_alone and OWN_ADDRESS in self._chips():
             add_mail(self.store, INBOX, OWN_ADDRESS, draft, now_ms)
 
     def _keep(self) -> None:

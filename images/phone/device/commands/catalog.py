@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING
 
+from images.phone.device.commands.account import run_account
 from images.phone.device.commands.activity import run_am
 from images.phone.device.commands.base import CommandError, Invocation, Result, Running
 from images.phone.device.commands.content import run_content
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from images.phone.device.phone import Phone
 
 COMMANDS: dict[str, Callable[[Invocation], str | bytes]] = {
+    "account": run_account,
     "am": run_am,
     "cmd": run_cmd,
     "content": run_content,

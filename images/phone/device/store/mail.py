@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
 INBOX, SENT, DRAFTS, TRASH = "inbox", "sent", "drafts", "trash"
 OWN_ADDRESS = "user@phone.example"
+"""Address of a phone that is not signed in to an account."""
 
 
 class MailDraft(NamedTuple):
@@ -23,6 +24,11 @@ class MailDraft(NamedTuple):
     recipients: str
     subject: str
     body: str
+
+
+def own_address(store: Store) -> str:
+    """Return the address that mail is sent from."""
+    return store.setting("device", "account_email") or OWN_ADDRESS
 
 
 def add_mail(store: Store, folder: str, sender: str, draft: MailDraft, date_ms: int) -> int:

@@ -106,7 +106,15 @@ CREATE TABLE notification (
 # When a snoozed alarm rings again, ms since the epoch.
 _SNOOZE = "ALTER TABLE alarm ADD COLUMN snoozed INTEGER;"
 
-MIGRATIONS = (_FIRST, _APPLICATIONS, _SNOOZE)
+# What is the same on the servers of the account that the phone is signed in to.
+_SYNCED = """
+CREATE TABLE synced (
+    kind TEXT NOT NULL CHECK (kind IN ('mail', 'event', 'contact')), remote TEXT NOT NULL,
+    local INTEGER NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (kind, remote)
+) WITHOUT ROWID;
+"""
+
+MIGRATIONS = (_FIRST, _APPLICATIONS, _SNOOZE, _SYNCED)
 VERSION = len(MIGRATIONS)
 
 SETTINGS = {

@@ -12,12 +12,17 @@ from starlette.routing import Route
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+    from images.world.program.sites.accounts import Accounts
+    from images.world.program.sites.code.repositories import Repositories
+    from images.world.program.sites.public.pictures import Gallery
     from images.world.program.sites.shop_store import ShopStore
 
 _BAD_REQUEST = 400
 
 
-def control_routes(shop: ShopStore) -> list[Route]:
+def control_routes(
+    shop: ShopStore, repositories: Repositories, gallery: Gallery, accounts: Accounts
+) -> list[Route]:
     """Return the routes, below the name of each site."""
 
     async def orders(request: Request) -> Response:
@@ -34,7 +39,23 @@ def control_routes(shop: ShopStore) -> list[Route]:
             await run_in_threadpool(shop.set_status, number, str(asked["status"]))
         return JSONResponse({"number": number})
 
+    async def code(request: Request) -> Response:
+        del request
+        return JSONResponse(repositories.all())
+
+    async def favourites(request: Request) -> Response:
+        del request
+        return JSONResponse(gallery.favourites())
+
+    async def account(request: Request) -> Response:
+        del request
+        email, password = accounts.login
+        return JSONResponse({"email": email, "password": password})
+
     return [
+        Route("/code/repositories", code),
+        Route("/pictures/favourites", favourites),
+        Route("/account", account),
         Route("/shop/orders", orders),
         Route("/shop/orders", add_order, methods=["POST"]),
     ]

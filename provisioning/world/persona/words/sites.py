@@ -8,5 +8,8 @@ MAPS = "maps.example"
 NEWS = "news.example"
 WEBMAIL = "mail.example"
 CLOUD = "cloud.example"
-HOSTS = (CLOUD, WEBMAIL, SHOP, WIKI)
-"""Names that a world answers to: files, calendars and contacts; mail; sites."""
+CODE = "code.example"
+DOCS = "docs.example"
+PICTURES = "pictures.example"
+HOSTS = (CLOUD, WEBMAIL, SHOP, WIKI, MAPS, CODE, DOCS, NEWS, PICTURES)
+"""Names that a world answers to."""

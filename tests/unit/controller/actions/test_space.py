@@ -332,6 +332,7 @@ def test_action_space_matches_the_documented_one() -> None:
             "open_app_drawer", "zoom",
         },
         "session": {"submit", "complete", "declare_infeasible", "wait"},
+        "world": set(),
     }  # fmt: skip
 
 

@@ -32,6 +32,7 @@ def test_setup_operations_match_the_documented_ones() -> None:
             *("put_file", "put_setting", "open_app"),
         },
         "session": set(),
+        "world": {"deliver_mail", "add_order", "add_event", "add_contact", "store_file"},
     }
 
 

@@ -46,7 +46,7 @@ class Runner:
 
 def graph_of(task: Task) -> tuple[GraphEvaluator, Runner]:
     runner = Runner()
-    runners: dict[str, Any] = dict.fromkeys(("pc", "handset", "cloud", "session"), runner)
+    runners: Any = dict.fromkeys(("pc", "handset", "cloud", "session"), runner)
     return GraphEvaluator(task.graph, runners), runner
 
 

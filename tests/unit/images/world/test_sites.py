@@ -18,6 +18,7 @@ from provisioning.world.persona.persona import Persona, persona
 from provisioning.world.state.accounts import account_files
 from provisioning.world.state.archive import pack
 from provisioning.world.state.shop import order_path, shop_files
+from provisioning.world.state.sites import site_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +65,7 @@ def someone() -> Persona:
 
 @pytest.fixture
 def state(tmp_path: Path, someone: Persona, monkeypatch: pytest.MonkeyPatch) -> Path:
-    archive = pack([*shop_files(someone), *account_files(someone)])
+    archive = pack([*shop_files(someone), *account_files(someone), *site_files(someone)])
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         tar.extractall(tmp_path, filter="data")
     for standard, rows in ISO_CODES.items():

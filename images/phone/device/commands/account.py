@@ -1,0 +1,40 @@
+"""The command ``account``, which only this phone has: sign in to an account, synchronise."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from images.phone.device.commands.base import CommandError
+from images.phone.device.sync.account import load_account
+from images.phone.device.sync.syncer import FAULTS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from images.phone.device.commands.base import Invocation
+
+
+def run_account(call: Invocation) -> str:
+    """Run ``account sign-in EMAIL PASSWORD``, ``account sync`` or ``account show``.
+
+    Raises:
+        CommandError: the usage is wrong, or the servers do not answer.
+    """
+    phone = call.phone
+    work: Callable[[], None]
+    match call.args:
+        case ["sign-in", email, password]:
+            work = partial(phone.syncer.sign_in, email, password)
+        case ["sync"]:
+            work = phone.syncer.sync
+        case ["show"]:
+            account = load_account(phone.store)
+            return f"{account.email if account else 'not signed in'}\n"
+        case _:
+            raise CommandError("usage: account sign-in EMAIL PASSWORD | sync | show")
+    try:
+        work()
+    except FAULTS as exc:
+        raise CommandError(f"account: {type(exc).__name__}: {exc}") from exc
+    return "synchronised\n"

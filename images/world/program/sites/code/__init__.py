@@ -1,0 +1,1 @@
+"""Code hosting: repositories with stars, files and issues; and their documentation."""

@@ -1,0 +1,1 @@
+"""Sites that show the same to everybody: map, news, pictures."""

@@ -1,0 +1,1 @@
+"""Web mail, with calendar and address book."""
