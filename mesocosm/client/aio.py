@@ -12,7 +12,7 @@ from mesocosm.client import flows
 from mesocosm.client.address import Address, find_address
 from mesocosm.client.errors import ServiceError
 from mesocosm.client.exchange import Flow, Pause, options_of
-from mesocosm.client.flows import EpisodeState, Opening
+from mesocosm.client.flows import CommandLine, EpisodeState, Opening
 from mesocosm.client.heartbeat import Heart
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from mesocosm.client.exchange import Answer
     from mesocosm.client.models import (
+        Command,
         Episode,
         EpisodeRow,
         Observation,
@@ -100,7 +101,9 @@ class AsyncClient:
                 await asyncio.sleep(request.seconds)
                 continue
             try:
-                answer = await self._http.request(request.method, request.url, json=request.body)
+                answer = await self._http.request(
+                    request.method, request.url, json=request.body, timeout=request.timeout
+                )
             except httpx.TransportError as exc:
                 answer = exc
 
@@ -150,6 +153,10 @@ class AsyncEnv(EpisodeState):
     async def evaluate(self) -> Standing:
         """Judge the episode as if it ended now; changes nothing and is not charged to the agent."""
         return await self._client.drive(self.evaluate_flow())
+
+    async def run(self, on: str, argv: Sequence[str], **options: Any) -> Command:  # noqa: ANN401 - see `CommandLine`
+        """Run a command on a machine; see `sync.Env.run`."""
+        return await self._client.drive(self.run_flow(CommandLine(on, argv, **options)))
 
     async def close(self) -> Outcome | None:
         """End the episode, release its machines and return its outcome; may be called again."""

@@ -53,6 +53,7 @@ class Request:
         path: below ``/api/v1``.
         body: JSON content of a POST request.
         wait_s: how long to repeat the request while there is no capacity, or it is late.
+        timeout_s: how long the service may take to reply.
         is_repeatable: whether the service executes it once, however often it arrives.
     """
 
@@ -60,12 +61,18 @@ class Request:
     path: str
     body: Mapping[str, Any] | None = None
     wait_s: float = 0.0
+    timeout_s: float = DEADLINE_S
     is_repeatable: bool = True
 
     @property
     def url(self) -> str:
         """Path below the service's address."""
         return f"/api/v1{self.path}"
+
+    @property
+    def timeout(self) -> httpx.Timeout:
+        """Timeouts of its connection."""
+        return httpx.Timeout(self.timeout_s + _REPLY_MARGIN_S, connect=_CONNECT_S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +91,6 @@ def options_of(address: Address) -> dict[str, Any]:
     return {
         "base_url": address.base,
         "headers": {"Authorization": f"Bearer {address.token}"},
-        "timeout": httpx.Timeout(DEADLINE_S + _REPLY_MARGIN_S, connect=_CONNECT_S),
         "trust_env": not address.is_loopback,
         "follow_redirects": False,  # the token is for one server
     }

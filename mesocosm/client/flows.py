@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import uuid
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,6 +11,7 @@ from mesocosm.client.errors import EpisodeOverError, RequestError, UnknownError
 from mesocosm.client.exchange import DEADLINE_S, Request, ask
 from mesocosm.client.models import (
     ActionInfo,
+    Command,
     Episode,
     Episodes,
     Observation,
@@ -45,6 +47,7 @@ class Opening:
         feedback: feedback on progress in observations.
         observation: further parts of observations; see `ObservationSpec`.
         fleet: ``fake`` leases machines in memory.
+        commands: whether `Env.run` works: ``agent`` as the agent's user, ``root`` as any user.
         ttl_s: seconds until the service ends the episode of a client that died.
         wait_s: how long to wait for a free machine.
         key: idempotency key.
@@ -56,6 +59,7 @@ class Opening:
     feedback: Feedback = "none"
     observation: Mapping[str, Any] | None = None
     fleet: Literal["real", "fake"] = "real"
+    commands: Literal["none", "agent", "root"] = "none"
     ttl_s: float = TTL_S
     wait_s: float = WAIT_S
     key: str = field(default_factory=lambda: uuid.uuid4().hex)
@@ -80,11 +84,48 @@ class Opening:
             "trees": self.trees,
             "feedback": self.feedback,
             "fleet": self.fleet,
+            "commands": self.commands,
             "ttl_s": self.ttl_s,
             "key": self.key,
             "deadline_s": DEADLINE_S,
             "pictures": "base64",
             **({} if self.observation is None else {"observation": self.observation}),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class CommandLine:
+    """A command on a machine.
+
+    Attributes:
+        on: role of the machine.
+        argv: program and arguments, without a shell.
+        user: user to run it as; None for the agent's.
+        input: its standard input; requests are limited to 1 MiB.
+        cwd: its working directory; None for the user's home folder.
+        env: variables to add to its environment.
+        timeout_s: after this time, the program is killed.
+    """
+
+    on: str
+    argv: Sequence[str]
+    user: str | None = None
+    input: bytes = b""
+    cwd: str | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    timeout_s: float = 60.0
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The request's content."""
+        return {
+            "on": self.on,
+            "argv": list(self.argv),
+            "user": self.user,
+            "input": base64.b64encode(self.input).decode(),
+            "cwd": self.cwd,
+            "env": dict(self.env),
+            "timeout_s": self.timeout_s,
         }
 
 
@@ -181,6 +222,17 @@ class EpisodeState:
     def evaluate_flow(self) -> Flow[Standing]:
         """Judge the episode as if it ended now; see `Env.evaluate`."""
         return (yield from ask(self._post("evaluate", {"deadline_s": DEADLINE_S}), Standing))
+
+    def run_flow(self, command: CommandLine) -> Flow[Command]:
+        """Run a command on a machine; see `Env.run`."""
+        request = Request(
+            "POST",
+            f"/episodes/{self.episode_id}/run",
+            command.body,
+            timeout_s=command.timeout_s,
+            is_repeatable=False,
+        )
+        return (yield from ask(request, Command))
 
     def end_flow(self, how: Literal["close", "cancel"]) -> Flow[Outcome | None]:
         """End the episode; see `Env.close`."""

@@ -212,6 +212,18 @@ class Standing(Reply):
     is_final: bool
 
 
+class Command(Reply):
+    """Result of a command on a machine; both outputs end after 1 MiB.
+
+    `fault` says why it has no result: ``not_found``, ``failed`` or ``timeout``.
+    """
+
+    exit_code: int | None = None
+    stdout: Base64Bytes = b""
+    stderr: Base64Bytes = b""
+    fault: str = ""
+
+
 class Task(Reply):
     """A task of a suite; `roles` maps roles to kinds of machines."""
 

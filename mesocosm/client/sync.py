@@ -12,7 +12,7 @@ from mesocosm.client import flows
 from mesocosm.client.address import Address, find_address
 from mesocosm.client.errors import ServiceError
 from mesocosm.client.exchange import Flow, Pause, options_of
-from mesocosm.client.flows import EpisodeState, Opening
+from mesocosm.client.flows import CommandLine, EpisodeState, Opening
 from mesocosm.client.heartbeat import Heart
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from mesocosm.client.exchange import Answer
     from mesocosm.client.models import (
+        Command,
         Episode,
         EpisodeRow,
         Observation,
@@ -117,7 +118,9 @@ class Client:
                 threading.Event().wait(request.seconds)
                 continue
             try:
-                answer = self._http.request(request.method, request.url, json=request.body)
+                answer = self._http.request(
+                    request.method, request.url, json=request.body, timeout=request.timeout
+                )
             except httpx.TransportError as exc:
                 answer = exc
 
@@ -181,6 +184,21 @@ class Env(EpisodeState):
     def evaluate(self) -> Standing:
         """Judge the episode as if it ended now; changes nothing and is not charged to the agent."""
         return self._client.drive(self.evaluate_flow())
+
+    def run(self, on: str, argv: Sequence[str], **options: Any) -> Command:  # noqa: ANN401 - see `CommandLine`
+        """Run a command on a machine, outside the action space, of an episode opened with `commands`.
+
+        Args:
+            on: role of the machine.
+            argv: program and arguments, without a shell.
+            **options: further fields of `mesocosm.client.flows.CommandLine`: ``user``, ``input``,
+                ``cwd``, ``env``, ``timeout_s``.
+
+        Raises:
+            StateConflictError: the episode was not opened for this command.
+            EpisodeOverError: the episode has ended.
+        """
+        return self._client.drive(self.run_flow(CommandLine(on, argv, **options)))
 
     def close(self) -> Outcome | None:
         """End the episode, release its machines and return its outcome; may be called again."""

@@ -279,7 +279,7 @@ class FakeMachine(ABC, Generic[S]):
             case ["printenv", name]:
                 output = f"{(env or {}).get(name, '')}\n"
             case ["cat"]:
-                output = input.decode()
+                output = input.decode("utf-8", "surrogateescape")
             case ["echo", *rest]:
                 output = f"{' '.join(rest)}\n"
             case _:
@@ -287,7 +287,8 @@ class FakeMachine(ABC, Generic[S]):
         if output is None:
             message = f"{command[0]}: not found\n".encode()
             return CommandResult(tuple(command), 127, b"", message)
-        return CommandResult(tuple(command), 0, output.encode(), b"")
+        data = output.encode("utf-8", "surrogateescape")
+        return CommandResult(tuple(command), 0, data, b"")
 
     @abstractmethod
     def run_command(self, argv: list[str]) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import Base64Bytes, BaseModel, ConfigDict, JsonValue
 
 from controller.episode.result import TRIAL_RESULT, Reason
 from controller.service.api.models import ErrorBody
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
         StepOutcome,
     )
     from controller.service.episodes.session import EpisodeSession, Opening
+    from foundation.errors import GuestCallError
+    from foundation.process import CommandResult
     from provisioning.protocols import Element
 
 Pictures = Literal["address", "base64"]
@@ -163,6 +165,18 @@ class StandingReply(_Reply):
     is_final: bool
 
 
+class CommandReply(_Reply):
+    """Result of a command; both outputs are base64 and end after 1 MiB.
+
+    `fault` says why it has no result: `not_found`, `failed` or `timeout`; `stderr` has details.
+    """
+
+    exit_code: int | None = None
+    stdout: Base64Bytes = b""
+    stderr: Base64Bytes = b""
+    fault: str = ""
+
+
 class RefusalReply(_Reply):
     """Why an episode is not available; `reward` is null, because the agent was not evaluated."""
 
@@ -272,6 +286,19 @@ def outcome_of(result: TrialResult) -> OutcomeReply:
         fault=fault_of(result.reason),
         trial=TRIAL_RESULT.dump_python(result, mode="json"),
     )
+
+
+def command_of(result: CommandResult) -> CommandReply:
+    """Convert the result of a command to its reply."""
+    return CommandReply.model_construct(
+        exit_code=result.exit_code, stdout=result.stdout, stderr=result.stderr
+    )
+
+
+def fault_of_command(error: GuestCallError) -> CommandReply:
+    """Convert the error of a command that has no result to its reply."""
+    text = str(error).encode()
+    return CommandReply.model_construct(fault=error.kind or error.code, stderr=text)
 
 
 def standing_of(standing: Standing) -> StandingReply:

@@ -12,13 +12,16 @@ from starlette.concurrency import run_in_threadpool
 
 from controller.service.api.access import Context, Operator, Reader
 from controller.service.api.episode_replies import (
+    CommandReply,
     EpisodeReply,
     Episodes,
     Pictures,
     RefusalReply,
     StandingReply,
     StepReply,
+    command_of,
     episode_of,
+    fault_of_command,
     row_of,
     standing_of,
     step_of,
@@ -26,9 +29,17 @@ from controller.service.api.episode_replies import (
 from controller.service.api.errors import WrongValueError
 from controller.service.api.models import ErrorReply
 from controller.service.episodes.errors import CapacityError, DeadlineError, EpisodeOverError
-from controller.service.episodes.orders import Deadline, EpisodeRequest, Id, Order, StepOrder, Ttl
+from controller.service.episodes.orders import (
+    CommandOrder,
+    Deadline,
+    EpisodeRequest,
+    Id,
+    Order,
+    StepOrder,
+    Ttl,
+)
 from controller.service.episodes.session import End
-from foundation.errors import MesocosmError, StateError, UnknownNameError
+from foundation.errors import GuestCallError, MesocosmError, StateError, UnknownNameError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -139,6 +150,16 @@ async def evaluate_episode(episode: str, order: Waiting, context: Context) -> St
     return standing_of(
         await _wait(session.evaluate(), order.deadline_s, "The episode is being evaluated.")
     )
+
+
+@router.post("/{episode}/run", dependencies=[Operator])
+def run_command(episode: str, order: CommandOrder, context: Context) -> CommandReply:
+    """Run a command on a machine of an episode that was opened with `commands`."""
+    session = context.episodes.get(episode)
+    try:
+        return command_of(session.run(order))
+    except GuestCallError as exc:
+        return fault_of_command(exc)
 
 
 @router.post("/{episode}/heartbeat", dependencies=[Operator])

@@ -56,3 +56,9 @@ class ReusedIdError(UsageError):
     """An id was already used for something else."""
 
     code = "reused_id"
+
+
+class CommandsRefusedError(UsageError):
+    """The episode was not opened for commands, or not for those of this user."""
+
+    code = "commands_refused"

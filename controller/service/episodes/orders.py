@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, JsonValue
 
 from controller.actions.space import Action
 from controller.models.usage import MAX_TOKENS, Usage
@@ -39,6 +39,8 @@ class EpisodeRequest(Order):
         trees: whether observations include accessibility trees, in addition to `observation`.
         feedback: feedback on progress in observations; ``none`` for that of `observation`.
         fleet: ``fake`` leases in-memory machines.
+        commands: whether its caller may run commands on the machines, outside the action space:
+            as the agent's user, or as any user. Other callers' results are not comparable with its.
     """
 
     suite: Id
@@ -50,6 +52,7 @@ class EpisodeRequest(Order):
     trees: bool = False
     feedback: Literal["none", "hints", "nodes"] = "none"
     fleet: Literal["real", "fake"] = "real"
+    commands: Literal["none", "agent", "root"] = "none"
 
 
 class ActionOrder(Order):
@@ -72,6 +75,28 @@ class UsageOrder(Order):
     prompt_tokens: int = Field(default=0, ge=0, le=MAX_TOKENS)
     completion_tokens: int = Field(default=0, ge=0, le=MAX_TOKENS)
     usd: float = Field(default=0.0, ge=0, le=1e6, allow_inf_nan=False)
+
+
+class CommandOrder(Order):
+    """A command on a machine of an episode that was opened with `commands`.
+
+    Attributes:
+        on: role of the machine.
+        argv: program and arguments, without a shell.
+        user: user to run it as; null for the agent's.
+        input: its standard input.
+        cwd: its working directory; null for the user's home folder.
+        env: variables to add to its environment.
+        timeout_s: after this time, the program is killed.
+    """
+
+    on: Id
+    argv: tuple[str, ...] = Field(min_length=1, max_length=10_000)
+    user: Id | None = None
+    input: Base64Bytes = b""
+    cwd: str | None = Field(default=None, max_length=4096)
+    env: dict[str, str] = Field(default_factory=dict, max_length=1000)
+    timeout_s: Deadline = 60.0
 
 
 class StepOrder(Order):

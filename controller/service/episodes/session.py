@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from controller.agents.custom.messages import start_message
 from controller.service.episodes.errors import (
+    CommandsRefusedError,
     EpisodeBusyError,
     EpisodeOverError,
     InfrastructureError,
@@ -25,7 +26,12 @@ from controller.service.episodes.outcome import (
 )
 from controller.service.episodes.replay import Replies
 from foundation.cancel import CancelToken
-from foundation.errors import EpisodeStartError, EpisodeUseError, MesocosmError
+from foundation.errors import (
+    EpisodeStartError,
+    EpisodeUseError,
+    MesocosmError,
+    UnknownNameError,
+)
 from foundation.logging import log_context
 
 if TYPE_CHECKING:
@@ -33,11 +39,12 @@ if TYPE_CHECKING:
 
     from controller.episode.episode import Episode
     from controller.episode.result import TrialResult
-    from controller.service.episodes.orders import EpisodeRequest, StepOrder
+    from controller.service.episodes.orders import CommandOrder, EpisodeRequest, StepOrder
     from controller.service.episodes.outcome import Picture
     from evaluators.model.task import Task
     from foundation.clock import Clock
-    from provisioning.protocols import Json
+    from foundation.process import CommandResult
+    from provisioning.protocols import Json, Machine
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -200,6 +207,39 @@ class EpisodeSession:
             self._replies.add(request_id, order.digest, self._step)
             return self._step
 
+    def run(self, order: CommandOrder) -> CommandResult:
+        """Run a command on a machine, in the caller's thread; steps may run meanwhile.
+
+        Raises:
+            CommandsRefusedError: the episode was not opened for this.
+            EpisodeOverError: the episode has ended, or ended meanwhile.
+            EpisodeBusyError: it is not open yet.
+            UnknownNameError: there is no such role.
+            LinkError: the machine does not answer, or cannot run the command.
+        """
+        with self._lock:
+            self.touch()
+            self._require_open()
+            machines = self._require_live().oracle_context().machines
+            machine = machines.get(order.on)
+            if machine is None:
+                raise UnknownNameError.of("role", order.on, machines)
+            self._require_allowed(order, machine)
+            self._jobs += 1
+        try:
+            return machine.run(
+                order.argv,
+                user=order.user,
+                timeout_s=order.timeout_s,
+                input=order.input,
+                cwd=order.cwd,
+                env=order.env,
+            )
+        finally:
+            with self._lock:
+                self._jobs -= 1
+                self._used_s = self._clock.monotonic_s()
+
     def evaluate(self) -> Future[Standing]:
         """Start to evaluate the episode as if it ended now; if it is over, return its result.
 
@@ -354,6 +394,14 @@ class EpisodeSession:
             raise _over(self.episode_id, self.end)
         if self.phase is Phase.OPENING:
             raise EpisodeBusyError(f"{self.episode_id} is not open yet.")
+
+    def _require_allowed(self, order: CommandOrder, machine: Machine) -> None:
+        is_agents = order.user in {None, machine.info.user}
+        if self.request.commands == "none" or (self.request.commands == "agent" and not is_agents):
+            raise CommandsRefusedError(
+                f"{self.episode_id} was opened with commands {self.request.commands!r}.",
+                resolution="Open an episode with commands 'agent' (its user) or 'root' (any user).",
+            )
 
     def _require_live(self) -> Episode:
         if self._episode is None:

@@ -157,6 +157,21 @@ def test_full_service_is_waited_for(client: mesocosm.Client, service: LiveServic
     third.close()
 
 
+def test_commands_run_if_the_episode_allows_them(client: mesocosm.Client) -> None:
+    with client.open(EDITOR, commands="agent") as env:
+        result = env.run("desktop", ["cat"], input=b"\x00\xff")
+        assert (result.exit_code, result.stdout, result.fault) == (0, b"\x00\xff", "")
+        assert env.run("desktop", ["nonsense"]).exit_code == 127
+        with pytest.raises(errors.StateConflictError, match="'root'"):
+            env.run("desktop", ["id", "-un"], user="root")
+        with pytest.raises(errors.UnknownError, match="phone"):
+            env.run("phone", ["id"])
+    with client.open(EDITOR, commands="root") as env:
+        assert env.run("desktop", ["id", "-un"], user="root").stdout == b"root\n"
+    with client.open(EDITOR) as env, pytest.raises(errors.StateConflictError, match="opened with"):
+        env.run("desktop", ["cat"])
+
+
 class LosingReplies(httpx.HTTPTransport):
     """A connection that breaks after the service has executed a request."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mesocosm.client import models
-from mesocosm.client.flows import Opening
+from mesocosm.client.flows import CommandLine, Opening
 from tests.unit.mesocosm.live_service import serving
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ MODELS: dict[str, type[BaseModel]] = {
     "StepReply": models.Step,
     "UnmetReply": models.Unmet,
     "StandingReply": models.Standing,
+    "CommandReply": models.Command,
     "TaskReply": models.Task,
     "SuiteReply": models.Suite,
     "Suites": models.Suites,
@@ -87,6 +88,7 @@ def test_requests_have_the_fields_of_the_document(document: dict[str, Any]) -> N
     schemas = document["components"]["schemas"]
     sent = Opening("suite/task", observation={}).body.keys()
     assert sent == schemas["OpenOrder"]["properties"].keys()
+    assert CommandLine("x", ["y"]).body.keys() == schemas["CommandOrder"]["properties"].keys()
     step = {"request_id", "actions", "usage", "deadline_s", "pictures"}
     assert step == schemas["StepRequest"]["properties"].keys()
     assert schemas["ActionOrder"]["properties"].keys() == models.act("x").keys()
@@ -97,6 +99,6 @@ def test_paths_are_those_of_the_document(document: dict[str, Any]) -> None:
     used = {base, f"{base}/{{episode}}", "/api/v1/suites", "/api/v1/suites/{name}"}
     used |= {
         f"{base}/{{episode}}/{name}"
-        for name in ("step", "evaluate", "heartbeat", "close", "cancel")
+        for name in ("step", "evaluate", "run", "heartbeat", "close", "cancel")
     }
     assert used <= document["paths"].keys()
