@@ -89,7 +89,7 @@ def form(field: str, more: str = "", root: str = "") -> Make:
     @cache
     def make() -> bytes:
         fields = "7 0 R 10 0 R" if "/Rect" in more else "7 0 R"
-        entries = f"{root} /AcroForm << /Fields [{fields}] /DR << /Font << /F 3 0 R >> >> /DA (/F 12 Tf 0 g) >>"
+        entries = f"/AcroForm << /Fields [{fields}] /DR << /Font << /F 3 0 R >> >> /DA (/F 12 Tf 0 g) >>{root}"
         field_object, _, shown = field.partition("\n")
         drawn = shown or "0.5 0.5 13 13 re S 2 w 3 3 m 11 11 l S 3 11 m 11 3 l S"
         size = "150 20" if shown else "14 14"

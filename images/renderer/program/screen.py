@@ -36,6 +36,9 @@ _SETTINGS = {
         False,
     ),
 }
+_GROUP = "com.sun.star.drawing.GroupShape"
+_PICTURES = ("GraphicObjectShape", "FrameShape")
+"""Ends of the names of types that may be pictures; those of texts are frames."""
 _CONTROL = "com.sun.star.drawing.ControlShape"
 
 
@@ -49,11 +52,13 @@ def print_as_shown(pages: Iterable[Any]) -> None:
         DocumentError: they have more than `MAX_SHAPES` shapes.
     """
     for shape in every_shape(pages):
-        if _get(shape, "Visible") is not None:
-            shape.Printable = shape.Visible
-        if _get(shape, "Print") is False:  # of frames of texts
-            shape.Print = True
-        if getattr(shape, "ShapeType", "") == _CONTROL and shape.Control is not None:
+        is_visible = _get(shape, "Visible")
+        if is_visible is None:
+            if _get(shape, "Print") is False:  # of frames of texts
+                shape.Print = True
+        elif _get(shape, "Printable") != is_visible:
+            shape.Printable = is_visible
+        if _kind_of(shape) == _CONTROL and shape.Control is not None:
             shape.Control.Printable = True
 
 
@@ -99,7 +104,7 @@ def every_shape(pages: Iterable[Any]) -> Iterator[Any]:
         for number in range(owner.Count):
             shape = owner.getByIndex(number)
             yield shape
-            if hasattr(shape, "Count") and hasattr(shape, "getByIndex"):
+            if _kind_of(shape) == _GROUP:
                 pending.append((shape, depth + 1))
 
 
@@ -120,7 +125,12 @@ def refuse(rows: Iterable[dict[str, Any]], pages: Container[int]) -> None:
 
 def is_animated(shape: Any) -> bool:  # noqa: ANN401 - UNO has no types
     """Return whether a shape is a picture of several frames, of which a print has the first one."""
-    return bool(_get(_get(shape, "Graphic"), "Animated"))
+    is_picture = _kind_of(shape).endswith(_PICTURES)
+    return is_picture and bool(_get(_get(shape, "Graphic"), "Animated"))
+
+
+def _kind_of(shape: Any) -> str:  # noqa: ANN401 - UNO has no types
+    return str(getattr(shape, "ShapeType", ""))
 
 
 def _get(thing: Any, name: str) -> Any:  # noqa: ANN401 - UNO has no types

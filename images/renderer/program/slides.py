@@ -117,7 +117,6 @@ def _print_what_is_shown(document: Any, pages: list[Any]) -> None:  # noqa: ANN4
     masters = (document.MasterPages.getByIndex(at) for at in range(document.MasterPages.Count))
     print_as_shown(masters)
     for page in pages:
-        print_as_shown((page.NotesPage, page.NotesPage.MasterPage))
         hide_what_left(page)
 
 

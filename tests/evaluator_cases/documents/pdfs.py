@@ -73,7 +73,7 @@ def _forged_text(name: str, content: str, **more: str) -> Case:
     return forged(name, at(PATH, page(content, **more)), **_TEXT)
 
 
-_SCRIPT = "/OpenAction << /S /JavaScript /JS (this.getField\\('name'\\).value = 'Bob') >>"
+_SCRIPT = " /OpenAction << /S /JavaScript /JS (this.getField\\('name'\\).value = 'Bob') >>"
 
 
 _SECOND = f"/Type /Annot /Subtype /Widget {text_field('name', 'Ann', left=300)}"
