@@ -112,8 +112,9 @@ def pdf_page_has_text(view: MachineView, path: MachinePath, text: str, page: Num
 def pdf_field_equals(view: MachineView, path: MachinePath, field: str, value: str) -> bool:
     """Return whether a form field of a PDF has the given value, and its box shows it.
 
-    White space is ignored. A field in a layer counts as not seen. Proves the state, not who caused
-    it.
+    White space is ignored. Of several boxes with the same name, each must show the value, unless they are
+    radio buttons or check boxes. A field in a layer, a password, and fields of a PDF with scripts count as not seen.
+    Proves the state, not who caused it.
 
     Args:
         view: the machine.
@@ -209,15 +210,16 @@ def pdf_title_equals(view: MachineView, path: MachinePath, title: str) -> bool:
 def _has_box(
     view: MachineView, path: str, field: str, is_so: Callable[[PdfField, Shown], bool]
 ) -> bool:
-    """Return whether a form has a field of that name, of which a box fulfils a condition."""
+    """Return whether a form has a field of that name, of which all boxes fulfil a condition; of ticked ones, one."""
     pdf = view.pdf(path)
     boxes = [box for box in (pdf.fields if pdf is not None else ()) if box.name == field]
     if not boxes or len(boxes) > _MAX_WIDGETS:
         return False
     shown = view.pdf(path, shown=[ObjectItem(number=box.number, page=box.page) for box in boxes])
-    return shown is not None and any(
-        is_so(box, row) for box, row in zip(boxes, shown.shown, strict=True)
-    )
+    if shown is None:
+        return False
+    found = [is_so(box, row) for box, row in zip(boxes, shown.shown, strict=True)]
+    return any(found) if all(box.type in _TICKED for box in boxes) else all(found)
 
 
 def _letters(value: str) -> str:

@@ -196,8 +196,9 @@ def slide_has_picture(
     """
     viewed = view.document(path, shown=(PicturesItem(page=slide - 1),))
     deck = viewed.view if viewed is not None and isinstance(viewed.view, SlidesView) else None
+    content = slide_of(deck, slide)
     originals = [view.picture(picture), view.picture(picture, is_oriented=False)]
-    if viewed is None or deck is None:
+    if viewed is None or deck is None or content is None or content.has_animation:
         return False
     return any(
         _is_at(drawn, deck, place)

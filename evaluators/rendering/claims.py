@@ -18,6 +18,7 @@ _SAME = str.maketrans(
 _ALIKE = ("0oqd", "1lijt|", "5s", "2z", "8b", "6gb", "9gq", "7t", "4a", ".,", "3e")
 """Letters and digits that look alike; two digits never do."""
 _PAIRS = frozenset((a, b) for group in _ALIKE for a in group for b in group)
+_THIN = frozenset("lij")
 _ERRORS = 0.12
 """Least share of letters that may be read wrongly; none of up to four."""
 _MAX_RUN = 2
@@ -43,7 +44,14 @@ def is_readable(text: str) -> bool:
     )
 
 
-def can_be(read: str, claimed: str, before: Iterable[str] = (), after: Iterable[str] = ()) -> bool:
+def can_be(
+    read: str,
+    claimed: str,
+    before: Iterable[str] = (),
+    after: Iterable[str] = (),
+    *,
+    is_alone: bool = True,
+) -> bool:
     """Return whether what was read can be the claimed text.
 
     Digits must be the same, apart from letters that look like them; of letters, few may differ; nothing
@@ -54,19 +62,24 @@ def can_be(read: str, claimed: str, before: Iterable[str] = (), after: Iterable[
         claimed: the text that should be there.
         before: what may be directly in front of it, or the end of it.
         after: what may be directly behind it, or the start of it.
+        is_alone: whether nothing else is drawn in its place; otherwise no letter may be added.
     """
     found = _folded(read)
     starts = {"", *(_folded(text) for text in before)}
     ends = {"", *(_folded(text) for text in after)}
     own = _folded(claimed)
-    return any(_agree(own, found, start, end) for start in starts for end in ends)
+    return any(
+        _agree(own, found, start, end, is_alone=is_alone) for start in starts for end in ends
+    )
 
 
-def _agree(own: str, found: str, start: str, end: str) -> bool:
+def _agree(own: str, found: str, start: str, end: str, *, is_alone: bool) -> bool:
     steps = list(_align(start + own + end, found))
     # What belongs to the neighbours may be outside of the picture, or cut; but not be other digits.
     steps, near = _split(steps, len(start), len(own), len(end))
     if any(step.read.isdigit() and step.claimed != step.read for step in near):
+        return False
+    if not is_alone and any(_is_added(step) for step in steps):
         return False
     letters = sum(map(str.isalpha, own))
     wrong = [step for step in steps if step.claimed != step.read and not _are_alike(step)]
@@ -103,6 +116,11 @@ def _folded(text: str) -> str:
     return "".join(
         letter for letter in plain if letter.isascii() and (letter.isalnum() or letter in _KEPT)
     )
+
+
+def _is_added(step: _Step) -> bool:
+    """Return whether a letter was read that is not claimed, apart from those that borders look like."""
+    return not step.claimed and step.read.isalpha() and step.read not in _THIN
 
 
 def _are_alike(step: _Step) -> bool:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-VERSION = 2
+VERSION = 3
 """Version of what is read, and how."""
 _INK = 0.35
 _FULL_INK = 0.9
@@ -121,6 +121,7 @@ def _measure(reading: dict[str, Any], contexts: Sequence[str]) -> dict[str, Any]
     picture = reading.pop("picture")
     context = reading.pop("context", "")
     reading.pop("occurrence")
+    is_alone = reading.pop("is_clean", True)
     measured: dict[str, Any] = {
         **reading,
         "read": None,
@@ -140,7 +141,9 @@ def _measure(reading: dict[str, Any], contexts: Sequence[str]) -> dict[str, Any]
     before, after = _neighbours(reading["text"], [context] if context else contexts)
     for stretch, is_plain in _LOOKS:
         measured["read"] = line_reader().read_line(line.cut(stretch, is_plain=is_plain))
-        measured["agrees"] = can_be(measured["read"], reading["text"], before, after)
+        measured["agrees"] = can_be(
+            measured["read"], reading["text"], before, after, is_alone=is_alone
+        )
         if measured["agrees"]:
             break
     return measured

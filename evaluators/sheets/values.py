@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,11 +22,35 @@ _MOMENT = re.compile(
 )
 """A date, a time of day or duration, or a date with a time."""
 _PARTS = (("hour", "h"), ("minute", "m"), ("second", "s"))
-_NUMBER = re.compile(r"(?<![A-Za-z])\d[\d.,'\u2019]*(?:[eE][+-]?\d+)?")
-_FRACTION = re.compile(r"(?:(\d+)\s+)?(\d+)\s*/\s*(\d+)\s*")
-_LITERAL = re.compile(r'"([^"]*)"|\\(.)')
-_WORD = re.compile(r"\d|[^\W\d_]{3}")
-_SIGNS = ("-", "\u2212", "(")
+_FRACTION = re.compile(r"[-\u2212]?(?:(\d+)\s+)?(\d+)\s*/\s*(\d+)", re.ASCII)
+_LITERAL = re.compile(r'"([^"]*)"|\\(.)|\[\$([^\]-]*)')
+_DIGIT = re.compile(r"\d")
+_CODES = (
+    "AED|ARS|AUD|BGN|BRL|CAD|CHF|CLP|CNY|COP|CZK|DKK|EGP|EUR|GBP|HKD|HRK|HUF|IDR|ILS|INR|ISK|JPY|KES|KRW|KZT|"
+    "MAD|MXN|MYR|NGN|NOK|NZD|PEN|PHP|PKR|PLN|RON|RSD|RUB|SAR|SEK|SGD|THB|TND|TRY|TWD|UAH|USD|VND|ZAR|"
+    r"A\$|CA\$|US\$|NZ\$|HK\$|R\$|S/|Fr\.|Ft|K\u010d|kr\.?|lei|z\u0142|Rs\.?"
+)
+_SIGNS = "".join(mark for mark in map(chr, range(0x3000)) if unicodedata.category(mark) == "Sc")
+_BESIDE = f"{_CODES}|[%{_SIGNS}]"
+"""What may stand beside a number without changing it; percents are calculated."""
+_SHOWN = re.compile(
+    rf"(?P<open>\()?(?P<sign>[-+\u2212])?\s*(?P<left>{_BESIDE})?\s*(?P<second>[-+\u2212])?\s*"
+    rf"(?P<number>[0-9.,'\u2019\s]*[0-9][.,]?(?:E[+-]?[0-9]+)?)\s*(?P<right>{_BESIDE})?\s*(?P<last>-)?(?P<close>\))?\s*"
+)
+_WHOLE = {
+    mark: re.compile(rf"[0-9]*|[0-9]{{1,3}}([{others}'\u2019\s])(?:[0-9]{{2,3}}\1)*[0-9]{{3}}")
+    for mark, others in ((".", ","), (",", "."))
+}
+"""Digits before the decimal mark, in groups."""
+_SCALED = re.compile(r"[0#?][.,\s]+(?![0#?.,\s])")
+"""The end of a format that divides a number by thousands."""
+_TIME = re.compile(
+    r"(\d+)[:h](\d\d)(?::(\d\d)(?:[.,]0+)?)?(?!\d)(?:\s*([AaPp])\.?\s?[Mm]\.?)?", re.ASCII
+)
+_GLUE = re.compile(r"(?:[\s,./:'\u2019-]|de|of|T|Z|h|\u5e74|\u6708|\u65e5|\ub144|\uc6d4|\uc77c)*")
+"""What may be typed into the format of a date."""
+_WORD = re.compile(r"[^\W\d_]{3}")
+_NOON, _MONTHS, _PAIR, _TRIPLE, _YEAR_DIGITS = 12, 12, 2, 3, 4
 
 
 def is_same_value(seen: object, wanted: object, tolerance: float | None = None) -> bool:
@@ -94,30 +119,30 @@ class SeenCell:
 
 
 def shows_number(drawn: str, number_format: str, value: float) -> bool:
-    """Return whether a drawn text is a number in any usual format, rounded as it is drawn.
+    """Return whether a drawn text is a number in a usual format, rounded as it is drawn.
 
-    No number is typed into the format. Currencies, units, percent, exponents, fractions and separators of groups are understood.
+    It consists of digits, separators and signs, and may have percent, a currency, an exponent or a fraction; anything
+    else, such as a unit, may change the number. No digit is typed into the format.
     """
-    if _NUMBER.search(_literals(number_format)):
+    if _DIGIT.search(_literals(number_format)):
         return False
-    fraction = _FRACTION.fullmatch(drawn.lstrip("-\u2212"))
+    fraction = _FRACTION.fullmatch(drawn)
     if fraction and int(fraction[3]):
         found = int(fraction[1] or 0) + int(fraction[2]) / int(fraction[3])
-        return abs(found - abs(value)) <= 1 / int(fraction[3]) and _sign(drawn) * value >= 0
-    plain = "".join(drawn.split())
-    tokens = _NUMBER.findall(plain)
-    if len(tokens) != 1:
+        sign = -1 if drawn[0] in "-\u2212" else 1
+        return abs(found - abs(value)) <= 1 / int(fraction[3]) and sign * value >= 0
+    shown = _SHOWN.fullmatch(drawn)
+    if shown is None or bool(shown["open"]) != bool(shown["close"]):
         return False
-    before = plain[: plain.index(tokens[0])]
-    scale = 0.01 if "%" in plain else 1.0
-    return any(
-        _is_rounded(_sign(before) * number * scale, value, step * scale)
-        for number, step in _readings(tokens[0])
-    )
-
-
-def _sign(text: str) -> int:
-    return -1 if any(sign in text for sign in _SIGNS) else 1
+    signs = [sign for sign in shown.group("open", "sign", "second", "last") if sign]
+    sides = shown["left"], shown["right"]
+    readings = _readings(shown["number"])
+    is_doubtful = len(readings) > 1 and _SCALED.search(number_format) is not None
+    if len(signs) > 1 or None not in sides or is_doubtful:
+        return False
+    sign = -1 if signs and signs[0] != "+" else 1
+    scale = 0.01 if "%" in sides else 1.0
+    return any(_is_rounded(sign * number * scale, value, step * scale) for number, step in readings)
 
 
 def _is_rounded(found: float, value: float, step: float) -> bool:
@@ -128,14 +153,15 @@ def _readings(token: str) -> list[tuple[float, float]]:
     """Return the numbers that a token may be, with the size of a step of its last digit."""
     mantissa, _, exponent = token.lower().partition("e")
     power = 10.0 ** min(int(exponent or 0), 300)
-    found = []
+    found = {}
     for mark in ".,":
-        digits = mantissa.translate(str.maketrans("", "", ".,'\u2019".replace(mark, "")))
-        digits = digits.rstrip(mark)
-        if digits.count(mark) <= 1:
-            decimals = len(digits.partition(mark)[2])
-            found.append((float(digits.replace(mark, ".")) * power, 10.0**-decimals * power))
-    return found
+        whole, point, decimals = mantissa.rpartition(mark)
+        if not point:
+            whole, decimals = mantissa, ""
+        if _WHOLE[mark].fullmatch(whole) and (not decimals or decimals.isdigit()):
+            digits = re.sub(r"[^0-9]", "", whole) or "0"
+            found[float(f"{digits}.{decimals}") * power] = 10.0 ** -len(decimals) * power
+    return list(found.items())
 
 
 def moment_number(text: str, null_date: str) -> float | None:
@@ -156,26 +182,55 @@ def _days(day: str, null_date: str) -> int:
 
 
 def shows_moment(drawn: str, number_format: str, value: float, null_date: str) -> bool:
-    """Return whether a drawn text consists of parts of a date or time, not typed into the format."""
-    groups = {int(group) for group in re.findall(r"[0-9]{1,9}", drawn)}
-    parts = _parts(value, null_date)
-    return bool(groups) and groups <= parts and not _WORD.search(_literals(number_format))
+    """Return whether a drawn text is a date or time, in an order that a person reads as it is meant."""
+    moment = _moment(value, null_date)
+    is_plain = _GLUE.fullmatch(_literals(number_format)) is not None
+    if moment is None or not is_plain:
+        return False
+    time = _TIME.search(drawn)
+    day = f"{drawn[: time.start()]} {drawn[time.end() :]}" if time else drawn
+    if time and not _shows_time(time, moment, round(value * _DAY_S)):
+        return False
+    if any(mark.isnumeric() and not mark.isascii() for mark in drawn):
+        return False
+    groups = re.findall("[0-9]+", day)
+    return _shows_day(day, groups, moment) if groups else time is not None
+
+
+def _shows_time(time: re.Match[str], moment: dt.datetime, seconds: int) -> bool:
+    """Return whether hours, minutes and seconds are those of a moment, or of a duration in seconds."""
+    first, second, third = int(time[1]), int(time[2]), int(time[3] or moment.second)
+    hours = {moment.hour, seconds // 3600}
+    if time[4]:
+        is_half = time[4].lower() == ("a" if moment.hour < _NOON else "p")
+        hours = {moment.hour % _NOON or _NOON} if is_half else set()
+    is_clock = first in hours and (second, third) == (moment.minute, moment.second)
+    return is_clock or (not time[3] and (first, second) == (seconds // 60, moment.second))
+
+
+def _shows_day(text: str, groups: list[str], moment: dt.datetime) -> bool:
+    """Return whether a text shows a day: by ISO, with the name of its month, or in the order of the locale."""
+    numbers = [int(group) for group in groups]
+    day, month = moment.day, moment.month
+    years = [len(group) == _YEAR_DIGITS and int(group) == moment.year for group in groups]
+    is_year_last = years[-1] or (len(groups[-1]) == _PAIR and numbers[-1] == moment.year % 100)
+    if _WORD.search(text) and len(groups) <= _PAIR:
+        rest = [number for number, is_year in zip(numbers, years, strict=True) if not is_year]
+        return rest in ([], [day]) or (len(rest) == _PAIR and rest[0] == day and is_year_last)
+    if years[0] and len(groups) > 1:
+        return numbers[1:] in ([month], [month, day])
+    if len(groups) == _PAIR and years[-1]:
+        return numbers[0] == month
+    if len(groups) != _PAIR and not (len(groups) == _TRIPLE and is_year_last):
+        return False
+    usual = (day, month) if "." in re.split("[0-9]+", text)[1] else (month, day)
+    pair = numbers[0], numbers[1]
+    return pair == usual or (pair == usual[::-1] and day > _MONTHS)
 
 
 def _literals(number_format: str) -> str:
     """Return the texts that are typed into a number format."""
-    return "".join(quoted or escaped for quoted, escaped in _LITERAL.findall(number_format))
-
-
-def _parts(value: float, null_date: str) -> set[int]:
-    """Return all numbers that formats of dates and times may show."""
-    moment = _moment(value, null_date)
-    seconds = round(value * _DAY_S)
-    if moment is None:
-        return set()
-    hours = {moment.hour, moment.hour % 12 or 12, seconds // 3600}
-    day = {moment.year, moment.year % 100, moment.month, moment.day}
-    return {*day, *hours, moment.minute, moment.second, seconds, seconds // 60}
+    return "".join("".join(texts) for texts in _LITERAL.findall(number_format))
 
 
 def _moment(value: float, null_date: str) -> dt.datetime | None:

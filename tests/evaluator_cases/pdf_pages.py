@@ -77,19 +77,19 @@ def renamed(text: str, glyph: str, name: str) -> Make:
     return make
 
 
-def form(field: str, more: str = "") -> Make:
+def form(field: str, more: str = "", root: str = "") -> Make:
     """Return a function that creates a PDF of one page with a field.
 
     Args:
         field: entries of the field, which may refer to the appearances 8 (off) and 9 (on).
-        more: entries of one more object.
+        more: entries of one more object, which is a field, too, if it has a place.
+        root: more entries of the catalogue.
     """
 
     @cache
     def make() -> bytes:
-        entries = (
-            "/AcroForm << /Fields [7 0 R] /DR << /Font << /F 3 0 R >> >> /DA (/F 12 Tf 0 g) >>"
-        )
+        fields = "7 0 R 10 0 R" if "/Rect" in more else "7 0 R"
+        entries = f"/AcroForm << /Fields [{fields}] /DR << /Font << /F 3 0 R >> >> /DA (/F 12 Tf 0 g) >>{root}"
         field_object, _, shown = field.partition("\n")
         drawn = shown or "0.5 0.5 13 13 re S 2 w 3 3 m 11 11 l S 3 11 m 11 3 l S"
         size = "150 20" if shown else "14 14"
@@ -99,7 +99,7 @@ def form(field: str, more: str = "") -> Make:
             _stream(drawn, f"/Type /XObject /Subtype /Form /BBox [0 0 {size}] {_RESOURCES}"),
             f"<< {more} >>",
         ]
-        return _pdf([draw("Form")], root=entries, more=objects, annots="/Annots [7 0 R]")
+        return _pdf([draw("Form")], root=entries, more=objects, annots=f"/Annots [{fields}]")
 
     return make
 

@@ -187,15 +187,24 @@ def odp_with(pixels: Any, place: tuple[float, float, float, float]) -> Make:
     return make
 
 
-def layered(display: str) -> Make:
-    """Return a function that creates LibreOffice's presentation with all shapes in a layer for screen or printer."""
+def layered(display: str, shape: str = "") -> Make:
+    """Return a function that creates LibreOffice's presentation with a layer for screen or printer.
+
+    Args:
+        display: what the layer is for.
+        shape: XML of a shape that is added to each slide and its notes; empty to put all shapes in the layer.
+    """
 
     @cache
     def make() -> bytes:
         members = file_builders.unzipped(FAIR.read_bytes())
         layer = f'<draw:layer-set><draw:layer draw:name="L" draw:display="{display}"/>'
         styles = members["styles.xml"].decode().replace("<draw:layer-set>", layer)
-        content = members["content.xml"].decode().replace('draw:layer="layout"', 'draw:layer="L"')
+        content = members["content.xml"].decode()
+        if not shape:
+            content = content.replace('draw:layer="layout"', 'draw:layer="L"')
+        for end in ("</presentation:notes>", "</draw:page>") if shape else ():
+            content = content.replace(end, f"{shape}{end}")
         changes = {"styles.xml": styles.encode(), "content.xml": content.encode()}
         assert all(changes[name] != members[name] for name in changes)
         return file_builders.changed(FAIR.read_bytes(), changes)

@@ -23,6 +23,7 @@ MM = 36_000
 WORDS = "Here are bold, slanted, lined, struck, H2O, x3, red, large, marked and mono words."
 """The formatted paragraph of `saved`."""
 _FOLDER = Path(__file__).parent / "files"
+_ODF = "urn:oasis:names:tc:opendocument:xmlns:"
 Block = Callable[[Any], Any]
 """Function that adds to a python-docx document, and returns the paragraph."""
 
@@ -53,6 +54,65 @@ def docx(*blocks: Block | str) -> Make:
 def odt(body: str, **more: Any) -> Make:
     """Return a function that creates an .odt of this body; `more` as for `file_builders.odf`."""
     return cache(lambda: file_builders.odf("text", body, **more))
+
+
+def with_gap(before: str, behind: str, inserted: str) -> Make:
+    """Return a function that creates an .odt of a text with a gap, into which a frame puts another text."""
+    look = (
+        '<style:style style:name="F" style:family="graphic"><style:graphic-properties style:wrap="run-through" '
+        'style:run-through="foreground" style:vertical-pos="from-top" style:vertical-rel="paragraph" '
+        'style:horizontal-pos="from-left" style:horizontal-rel="paragraph" fo:border="none" fo:padding="0cm" '
+        'draw:fill="none"/></style:style>'
+    )
+    frame = (
+        '<draw:frame draw:style-name="F" text:anchor-type="paragraph" svg:x="5.7cm" svg:y="0cm" svg:width="1cm">'
+        f'<draw:text-box fo:min-height="0.4cm"><text:p>{inserted}</text:p></draw:text-box></draw:frame>'
+    )
+    gap = '<text:s text:c="8"/>'
+    return odt(f"<text:p>{before}{gap}{behind}{frame if inserted else ''}</text:p>", automatic=look)
+
+
+def with_control(text: str) -> Make:
+    """Return a function that creates an .odt of a text behind a button that is not printed."""
+    look = (
+        '<style:style style:name="G" style:family="graphic"><style:graphic-properties style:wrap="run-through" '
+        'style:run-through="foreground" style:vertical-pos="from-top" style:vertical-rel="page" '
+        'style:horizontal-pos="from-left" style:horizontal-rel="page"/></style:style>'
+    )
+    button = (
+        f'<office:forms xmlns:form="{_ODF}form:1.0"><form:form form:name="F"><form:button form:id="b" '
+        'xml:id="b" form:label="" form:printable="false"/></form:form></office:forms><text:p>'
+        '<draw:control draw:style-name="G" text:anchor-type="page" text:anchor-page-number="1" draw:control="b" '
+        f'svg:x="1cm" svg:y="1cm" svg:width="18cm" svg:height="5cm"/>{text}</text:p>'
+    )
+    return odt(button, automatic=look)
+
+
+def with_settings(body: str, kind: str, name: str, value: str) -> Make:
+    """Return a function that creates an .odt on a black page with a footer ``Draft``, with one setting.
+
+    Args:
+        body: its body.
+        kind: kind of the setting, ``view`` or ``configuration``.
+        name: its name.
+        value: ``true`` or ``false``.
+    """
+    settings = (
+        f'<office:document-settings xmlns:office="{_ODF}office:1.0" xmlns:config="{_ODF}config:1.0" '
+        'xmlns:ooo="http://openoffice.org/2004/office">'
+        f'<office:settings><config:config-item-set config:name="ooo:{kind}-settings"><config:config-item '
+        f'config:name="{name}" config:type="boolean">{value}</config:config-item></config:config-item-set>'
+        "</office:settings></office:document-settings>"
+    )
+    styles = (
+        '<office:automatic-styles><style:page-layout style:name="L"><style:page-layout-properties '
+        'fo:page-width="21cm" fo:page-height="29.7cm" fo:margin="2cm" fo:background-color="#000000"/>'
+        '<style:footer-style><style:header-footer-properties fo:min-height="1cm" '
+        'fo:background-color="#ffffff"/></style:footer-style></style:page-layout></office:automatic-styles>'
+        '<office:master-styles><style:master-page style:name="Standard" style:page-layout-name="L">'
+        "<style:footer><text:p>Draft</text:p></style:footer></style:master-page></office:master-styles>"
+    )
+    return odt(body, styles=styles, files={"settings.xml": settings.encode()})
 
 
 def odt_with(text: str, characters: str = "", paragraph_look: str = "") -> Make:
@@ -125,6 +185,18 @@ def table(*rows: tuple[str, ...], font: dict[str, Any] | None = None) -> Block:
         for row, cells in enumerate(rows):
             for column, content in enumerate(cells):
                 set_font(grid.cell(row, column).paragraphs[0].add_run(content), **(font or {}))
+
+    return add
+
+
+def from_right(block: Block) -> Block:
+    """Return a block that is a table whose first column is displayed at the right."""
+
+    def add(document: Any) -> None:
+        from docx.oxml import OxmlElement
+
+        block(document)
+        document.tables[-1]._tbl.tblPr.append(OxmlElement("w:bidiVisual"))
 
     return add
 

@@ -7,6 +7,9 @@ removed, and nothing else moves.
 from __future__ import annotations
 
 import ctypes
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pypdfium2
@@ -15,11 +18,13 @@ from pypdfium2 import raw
 
 from images.renderer.program.errors import DocumentError
 from images.renderer.program.letters import (
+    are_apart,
     box_of,
     color_of,
     frame_of,
     has_symbols,
     letter_box,
+    letters_between,
     lines_of,
     read_letters,
     text_of,
@@ -79,6 +84,7 @@ class DrawnTexts:
         self._inks: dict[int, Image.Image | None] = {}
         self._is_new_pass = True
         self._contents: dict[int, Any] = {}
+        self._letters: dict[int, list[Letter]] = {}
         self._owners: dict[int, dict[int, tuple[Any, Any]]] = {}
 
     def decide(self, asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -90,7 +96,14 @@ class DrawnTexts:
         Raises:
             DocumentError: too many texts lie on each other, or a page is too large.
         """
-        return self._decide([self._item(row["text"], self._locate(**row)) for row in asked])
+        found = [(row["text"], self._locate(**row)) for row in asked]
+        is_near = [self._without_apart(letters) for _, letters in found]
+        items = [self._item(text, near) for (text, _), near in zip(found, is_near, strict=True)]
+        rows = self._decide(items)
+        for row, (_, letters), near in zip(rows, found, is_near, strict=True):
+            if letters and not near:
+                row.update(is_found=True, reason="its words are not beside each other")
+        return rows
 
     def decide_letters(self, found: Sequence[tuple[str, Sequence[Letter]]]) -> list[dict[str, Any]]:
         """Return for each text, of which these letters are drawn, whether it is seen.
@@ -113,9 +126,41 @@ class DrawnTexts:
         """Return the colours of the texts of a page, as 0xRRGGBB."""
         return {color_of(drawn) for drawn, _ in self._owners_on(page).values()}
 
+    def _without_apart(self, found: list[list[Letter]]) -> list[list[Letter]]:
+        """Return the occurrences whose words are beside each other, which those of a PDF need not be."""
+        return [
+            letters
+            for letters in found
+            if not self._is_whole_word
+            or not letters
+            or frame_of(self._content(letters[0].page), letters[:1]) is None
+            or not are_apart(lines_of(letters))
+        ]
+
+    def _others(self, text: str, letters: Sequence[Letter]) -> bool:
+        """Return whether other letters stand between those of a text."""
+        if not letters:
+            return False
+        page, own = letters[0].page, {letter.index for letter in letters}
+        if page not in self._letters:
+            self._letters[page] = sorted(self.letters(page), key=_middle)
+        here = [letter for letter in letters if letter.page == page]
+        # Of a page's letters, those of the lines' height: others are not between them.
+        start = bisect_left(self._letters[page], min(row.bottom for row in here), key=_middle)
+        end = bisect_right(self._letters[page], max(row.top for row in here), key=_middle)
+        near = sorted(self._letters[page][start:end], key=lambda letter: letter.index)
+        others = [letter for letter in near if letter.index not in own]
+        lines = lines_of(here)
+        missing = Counter("".join(text.split())) - Counter(letter.character for letter in letters)
+        return bool(Counter(letters_between(lines, others)) - missing)
+
     def _decide(self, found: list[Item | None]) -> list[dict[str, Any]]:
         items = [item for item in found if item is not None]
-        rows = iter(decide_items(items, self._render(items), lambda: self._render(items)))
+        decided = decide_items(items, self._render(items), lambda: self._render(items))
+        for item, row in zip(items, decided, strict=True):
+            if not row["is_shown"] and all(line.is_mixed for line in item.lines):
+                row["reason"] = "other letters stand between its letters"
+        rows = iter(decided)
         return [
             undecided("it is drawn on no page", is_found=False) if item is None else next(rows)
             for item in found
@@ -148,6 +193,7 @@ class DrawnTexts:
         """Yield the lines of an occurrence of a text."""
         places = [place for place, letter in enumerate(text) if not letter.isspace()]
         is_whole, first = len(places) == len(letters), 0
+        is_mixed = self._others(text, letters)
         for line in lines_of(letters):
             page = line[0].page
             height = self._page(page).get_height()
@@ -155,7 +201,8 @@ class DrawnTexts:
             last = first + len(line) - 1
             own = text[places[first] : places[last] + 1] if is_whole else text_of(line)
             first = last + 1
-            yield make_line(occurrence, own, line, self._content(page), height)
+            made = make_line(occurrence, own, line, self._content(page), height)
+            yield replace(made, is_mixed=is_mixed)
 
     def _locate(self, text: str, page: int | None, **_: object) -> list[list[Letter]]:
         """Return the letters of each occurrence of a text."""
@@ -321,6 +368,10 @@ def _bounds_of(drawn: Any) -> tuple[float, ...]:  # noqa: ANN401 - pypdfium2 has
 def _are_near(bounds: tuple[float, ...], others: tuple[float, ...]) -> bool:
     # The lower edge first, because most texts stand in another line.
     return all(abs(bounds[side] - others[side]) <= _NEAR_PT for side in (1, 0, 2, 3))
+
+
+def _middle(letter: Letter) -> float:
+    return (letter.bottom + letter.top) / 2
 
 
 def _address(drawn: Any) -> int:  # noqa: ANN401 - pypdfium2 has no types

@@ -140,6 +140,65 @@ def text_of(line: Sequence[Letter]) -> str:
     return line[0].character + "".join(" " * gap + letter.character for letter, gap in spaced)
 
 
+_NEXT = 3.0
+"""How far the next line of a text is at most below a line, in heights."""
+_TOUCH = 0.35
+"""Distance in heights at which a letter belongs to the end of a line."""
+_SAME_PT = 2.0
+
+
+def are_apart(lines: Sequence[Sequence[Letter]]) -> bool:
+    """Return whether a line of a text is not the one below the line before it."""
+    for line, following in pairwise(lines):
+        _, bottom, right, top = _edges(line)
+        left, low, _, high = _edges(following)
+        drop = (bottom + top - low - high) / 2
+        if not 0 < drop <= _NEXT * max(top - bottom, high - low) or left >= right:
+            return True
+    return False
+
+
+def letters_between(lines: Sequence[Sequence[Letter]], others: Sequence[Letter]) -> str:
+    """Return letters and digits that stand between those of a text, or at the end of a line that goes on.
+
+    Args:
+        lines: the lines of the text.
+        others: the other letters of the page.
+    """
+    own = [letter for line in lines for letter in line]
+    found = ""
+    for number, line in enumerate(lines):
+        left, bottom, right, top = _edges(line)
+        reach = _TOUCH * (top - bottom)
+        left -= reach if number else 0
+        right += reach if number + 1 < len(lines) else 0
+        inside = [
+            letter
+            for letter in others
+            if letter.character.isalnum()
+            and bottom < (letter.bottom + letter.top) / 2 < top
+            and left < (letter.left + letter.right) / 2 < right
+        ]
+        # Bold letters may be drawn twice.
+        found += "".join(
+            letter.character
+            for letter in inside
+            if not any(
+                one.character == letter.character and one.distance(letter) < _SAME_PT for one in own
+            )
+        )
+    return found
+
+
+def _edges(line: Sequence[Letter]) -> tuple[float, float, float, float]:
+    return (
+        min(letter.left for letter in line),
+        min(letter.bottom for letter in line),
+        max(letter.right for letter in line),
+        max(letter.top for letter in line),
+    )
+
+
 def frame_of(content: Any, line: Sequence[Letter]) -> tuple[float, float, float] | None:  # noqa: ANN401
     """Return the lower edge, baseline and upper edge of a line for its fonts, in points; None if it is not level."""
     handle, sides, origin = content.raw, raw.FS_RECTF(), [ctypes.c_double() for _ in range(2)]

@@ -47,6 +47,7 @@ class Line:
         has_symbols: whether a letter is drawn in a font of symbols.
         within: what may be pictured around it; None for all of the page.
         context: the text that it is a part of, if that is in no paragraph of the view.
+        is_mixed: whether letters of another text stand between those of its occurrence.
     """
 
     occurrence: int
@@ -58,6 +59,7 @@ class Line:
     has_symbols: bool
     within: Box | None = None
     context: str = ""
+    is_mixed: bool = False
 
 
 def look_at_lines(
@@ -75,7 +77,7 @@ def look_at_lines(
         levels: their differences by page, as far as they are known; others are added.
     """
     before, after = pages
-    partial = {line.occurrence for line in lines if line.is_tiny}
+    partial = {line.occurrence for line in lines if line.is_tiny or line.is_mixed}
     for line in lines:
         page = line.box.page
         if page not in levels:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from images.renderer.program.drawn_text import DrawnTexts
 from images.renderer.program.readings import attach_readings
+from images.renderer.program.screen import ANIMATED, has_animation, print_as_shown
 from images.renderer.program.sheet_objects import shapes_of
 from images.renderer.program.visibility import undecided
 
@@ -58,6 +59,9 @@ def decide_notes(
                 slide.NotesPage.remove(shape)
             elif shape.ShapeType != NOTES and hasattr(shape, "String"):
                 shape.String = ""
+    print_as_shown(
+        page for slide in slides for page in (slide.NotesPage, slide.NotesPage.MasterPage)
+    )
     path = office.export(document, _PDF, FilterData=_EXPORT)
     texts: list[dict[str, Any]] = [
         {"text": line, "page": number}
@@ -69,7 +73,11 @@ def decide_notes(
     by_slide: dict[int, list[dict[str, Any]]] = {}
     for text, row in zip(texts, decided, strict=True):
         by_slide.setdefault(text["page"], []).append(row)
-    return [_summary(by_slide.get(number, [])) for number in asked]
+    animated = {number for number in lines if has_animation([slides[number].NotesPage])}
+    return [
+        undecided(ANIMATED) if number in animated else _summary(by_slide.get(number, []))
+        for number in asked
+    ]
 
 
 def _summary(rows: list[dict[str, Any]]) -> dict[str, Any]:

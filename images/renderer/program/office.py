@@ -24,6 +24,7 @@ _NEVER_EXECUTE = 0
 _NO_UPDATE = 0
 """Source: com.sun.star.document.UpdateDocMode."""
 _NoConnection = uno.getClass("com.sun.star.connection.NoConnectException")
+_PDF = "_pdf_Export"
 _WARM = {
     "scalc": "calc_pdf_Export",
     "swriter": "writer_pdf_Export",
@@ -124,6 +125,13 @@ class Office:
         """
         path = self._folder / "export"
         path.unlink(missing_ok=True)
+        if filter_name.endswith(_PDF):
+            # Fields are drawn as the screen shows them, whatever a PDF's viewer makes of them.
+            filters = data.get("FilterData")
+            data["FilterData"] = {
+                "ExportFormFields": False,
+                **(filters if isinstance(filters, dict) else {}),
+            }
         document.storeToURL(path.as_uri(), properties(FilterName=filter_name, **data))
         return path
 

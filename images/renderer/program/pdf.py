@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from typing import TYPE_CHECKING, Any
 
 import pypdfium2
@@ -21,6 +22,7 @@ from images.renderer.program.pages import (
     render_page,
     render_pages,
 )
+from images.renderer.program.pdf_annotations import refuse_undrawn, undrawn_annotations
 from images.renderer.program.readings import attach_readings
 from images.renderer.program.visibility import (
     Item,
@@ -43,6 +45,12 @@ MAX_FIELDS = 2_000
 MAX_OUTLINE = 2_000
 _BORDER = 0.2
 """Share of a check box on each side that may be its border."""
+_SCRIPT = re.compile(rb"/JavaScript\b|/JS\b")
+"""Names of scripts, which pdfium writes without escapes when it saves a PDF."""
+_PASSWORD = 1 << 13
+"""Flag of a text field. Source: ISO 32000-1, 12.7.4.3."""
+_TEXT_FIELD = raw.FPDF_FORMFIELD_TEXTFIELD
+_LAYERED = "it is in a layer, of which pdfium does not tell whether it is shown"
 _TYPES = {
     raw.FPDF_FORMFIELD_PUSHBUTTON: "button",
     raw.FPDF_FORMFIELD_CHECKBOX: "checkbox",
@@ -88,6 +96,7 @@ def view_pdf(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
         if row["is_shown"] and isinstance(item, Item) and item.drawn:
             row["lines"] = fields.lines_in(item.boxes[0])
     attach_readings(path, objects, is_foreign=True)
+    refuse_undrawn((*rows, *objects), undrawn_annotations(pdf))
     view["shown"] = merge_rows(request["shown"], {"text": rows, "object": objects})
     pages = [encode_png(page) for page in render_pages(path)] if request["pages"] else []
     return Reply(view, pages)
@@ -130,7 +139,8 @@ class _Fields:
     def __init__(self, pdf: Any) -> None:  # noqa: ANN401 - pypdfium2 has no types
         self._pdf = pdf
         self._removed: set[tuple[int, int]] = set()
-        self._layered: set[int] = set()
+        self._doubtful: dict[int, str] = {}
+        self._has_scripts: bool | None = None
         self._flat: Any = None
         self._spots: list[tuple[int, int]] = []
         self.rows: list[dict[str, Any]] = []
@@ -150,7 +160,9 @@ class _Fields:
         form = self._pdf.formenv
         kind = raw.FPDFAnnot_GetFormFieldType(form, annotation)
         if raw.FPDFAnnot_HasKey(annotation, b"OC"):
-            self._layered.add(len(self.rows))
+            self._doubtful[len(self.rows)] = _LAYERED
+        if raw.FPDFAnnot_GetFormFieldFlags(form, annotation) & _PASSWORD and kind == _TEXT_FIELD:
+            self._doubtful[len(self.rows)] = "it is a password, of which viewers show asterisks"
         self._spots.append((number, index))
         self.rows.append(
             {
@@ -171,8 +183,12 @@ class _Fields:
         """Return a field to decide, or its row if there is none."""
         if asked["number"] >= len(self.rows):
             return undecided("there is no such field", is_found=False)
-        if asked["number"] in self._layered:
-            return undecided("it is in a layer, of which pdfium does not tell whether it is shown")
+        if reason := self._doubtful.get(asked["number"]):
+            return undecided(reason)
+        if self._has_scripts is None:
+            self._has_scripts = _SCRIPT.search(_SavedCopy(self._pdf).data) is not None
+        if self._has_scripts:
+            return undecided("the document has scripts, which may change fields")
         row, spot = self.rows[asked["number"]], self._spots[asked["number"]]
         left, top = row["left_mm"], row["top_mm"]
         box = Box(row["page"], left, top, left + row["width_mm"], top + row["height_mm"])

@@ -158,5 +158,6 @@ def _reading(row: dict[str, Any], pages: _Pages) -> dict[str, Any]:
         "text": line.text,
         "context": line.context,
         "has_label": row.get("has_label", False),
+        "is_clean": row["is_clean"],
         "picture": pages.picture(line),
     }

@@ -7,6 +7,7 @@ which tells its letters from the same words in the legend.
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ import uno
 from images.renderer.program.drawn_text import DrawnTexts
 from images.renderer.program.marks import Marked, Passage, locate, unused_colors
 from images.renderer.program.pages import Box, change_in
+from images.renderer.program.sheet_chart_points import MarkedPoints, distortion_of
 from images.renderer.program.sheet_objects import MAX_POINTS, axes_of, place_of, series_of, title_of
 from images.renderer.program.visibility import MAX_PASSES, MIN_SHARE
 
@@ -42,6 +44,7 @@ class ChartParts:
         chart: the chart in LibreOffice.
         series: whether each of its series is seen.
         is_title_shown: whether its title is seen; None if it has none.
+        distortion: why its axes do not show the values as they are; empty if they do.
     """
 
     page: int
@@ -49,6 +52,7 @@ class ChartParts:
     chart: Any
     series: list[bool] = field(default_factory=list)
     is_title_shown: bool | None = None
+    distortion: str = ""
 
     def row(self) -> dict[str, Any]:
         """Return the fields of the asked item."""
@@ -87,6 +91,8 @@ def decide_charts(
         print_again: prints to `path`, and returns the pages.
         path: the last print.
     """
+    for chart in charts:
+        chart.distortion = distortion_of(chart.chart)
     drawn = DrawnTexts(first)
     colors = unused_colors(drawn)
     titled = {next(colors): chart for chart in charts if chart.chart.getTitleObject()}
@@ -94,13 +100,22 @@ def decide_charts(
     lines = [undo for chart in charts for undo in _hide_lines(chart.chart)]
     before = print_again()
     _decide_titles(drawn, path, titled)
+    points = [MarkedPoints(chart.chart, chart.plot) for chart in charts]
+    with ExitStack() as painted:
+        for marked in points:
+            painted.enter_context(marked.paint(_replace))
+        pages = print_again()
+        for marked in points:
+            marked.locate(pages)
     passes = max((len(series_of(chart.chart)) for chart in charts), default=0)
     for number in range(min(passes, MAX_PASSES)):
         hidden = [(chart, _taken(chart, number)) for chart in charts]
         undo = [_hide(owner) for _, series in hidden for one in series for owner in _parts(one)]
         after = print_again()
-        for chart, series in hidden:
-            chart.series += [_is_changed(chart, before, after)] * len(series)
+        for marked, (chart, series) in zip(points, hidden, strict=True):
+            is_changed = _is_changed(chart, before, after)
+            numbers = range(number, number + len(series))
+            chart.series += [is_changed and marked.are_seen(at, before, after) for at in numbers]
         for show in undo:
             show()
     for show in (*titles, *lines):

@@ -38,6 +38,7 @@ class AskedCell:
         shown: its displayed text, also of a number.
         inset_mm: what its borders take of its edges.
         is_clean: whether its letters have nothing else in their place.
+        is_wrapped: whether its text has several lines, all of which must be drawn.
     """
 
     page: int
@@ -49,6 +50,7 @@ class AskedCell:
     shown: str = ""
     inset_mm: float = 0
     is_clean: bool = False
+    is_wrapped: bool = False
 
     def note(self, boxes: Sequence[Box], letters: Sequence[Sequence[Character]]) -> None:
         """Keep its places in the print, and the letters in each of them."""
@@ -73,6 +75,8 @@ class AskedCell:
         """Return why it is not seen, though its removal changes the picture; empty if it is."""
         if not self.is_whole:
             return "a part of it is not drawn, or hardly differs from its background"
+        if self.is_wrapped and not is_part_of(self.shown, text_of(self.letters)):
+            return "some of its lines are cut off"
         return "another text is drawn in its place" if self.is_other_drawn else ""
 
 

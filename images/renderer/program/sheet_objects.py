@@ -48,19 +48,24 @@ def series_of(embedded: Any) -> list[Any]:  # noqa: ANN401 - UNO has no types
 
 def axes_of(embedded: Any) -> list[Any]:  # noqa: ANN401 - UNO has no types
     """Return the axes of a chart."""
+    return [axis for system in systems_of(embedded) for _, _, axis in numbered_axes(system)]
+
+
+def numbered_axes(system: Any) -> list[tuple[int, int, Any]]:  # noqa: ANN401 - UNO has no types
+    """Return the axes of a coordinate system, with their dimension and number."""
     return [
-        system.getAxisByDimension(dimension, number)
-        for system in _systems_of(embedded)
+        (dimension, number, system.getAxisByDimension(dimension, number))
         for dimension in range(system.getDimension())
         for number in range(system.getMaximumAxisIndexByDimension(dimension) + 1)
     ]
 
 
 def _types_of(embedded: Any) -> list[Any]:  # noqa: ANN401 - UNO has no types
-    return [kind for system in _systems_of(embedded) for kind in system.getChartTypes()]
+    return [kind for system in systems_of(embedded) for kind in system.getChartTypes()]
 
 
-def _systems_of(embedded: Any) -> tuple[Any, ...]:  # noqa: ANN401 - UNO has no types
+def systems_of(embedded: Any) -> tuple[Any, ...]:  # noqa: ANN401 - UNO has no types
+    """Return the coordinate systems of a chart."""
     diagram = embedded.getFirstDiagram()
     return tuple(diagram.getCoordinateSystems()) if diagram else ()
 
@@ -72,7 +77,7 @@ def title_of(titled: Any) -> str:  # noqa: ANN401 - UNO has no types
 
 
 def _chart(embedded: Any) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
-    types, systems = _types_of(embedded), _systems_of(embedded)
+    types, systems = _types_of(embedded), systems_of(embedded)
     return {
         "type": types[0].getChartType().rpartition(".")[2] if types else "",
         "is_sideways": any(bool(system.SwapXAndYAxis) for system in systems),
@@ -81,17 +86,27 @@ def _chart(embedded: Any) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
     }
 
 
-def _series(series: Any) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
+def values_of(series: Any) -> list[float | None]:  # noqa: ANN401 - UNO has no types
+    """Return the values of a series; None for gaps."""
+    values = _values_of(series)
+    return _numbers(values.getValues().getData()) if values else []
+
+
+def _values_of(series: Any) -> Any:  # noqa: ANN401 - UNO has no types
     by_role = {
         sequence.getValues().Role: sequence
         for sequence in series.getDataSequences()
         if sequence.getValues()
     }
-    values = by_role.get("values-y") or next(iter(by_role.values()), None)
+    return by_role.get("values-y") or next(iter(by_role.values()), None)
+
+
+def _series(series: Any) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
+    values = _values_of(series)
     label = values.getLabel() if values else None
     return {
         "label": " ".join(str(part) for part in label.getData()) if label else "",
-        "values": _numbers(values.getValues().getData()) if values else [],
+        "values": values_of(series),
         "range": _range(values.getValues()) if values else "",
         "label_range": _range(label) if label else "",
     }

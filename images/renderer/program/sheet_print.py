@@ -17,6 +17,7 @@ import uno
 from images.renderer.program.errors import DocumentError
 from images.renderer.program.pages import Box, encode_png, render_pages
 from images.renderer.program.readings import attach_readings
+from images.renderer.program.screen import ANIMATED, has_animation
 from images.renderer.program.sheet_chart_parts import ChartParts, decide_charts
 from images.renderer.program.sheet_drawn import background_of, read_characters, runs_of, text_of
 from images.renderer.program.sheet_letters import AskedCell, check_letters
@@ -81,6 +82,7 @@ class SheetPrinter:
         self._removed: list[AskedCell] = []
         self._last: list[Image] = []
         self._windows: dict[str, dict[str, Any]] = {}
+        self._animated: dict[str, bool] = {}
 
     def decide(self) -> list[dict[str, Any]]:
         """Return for each asked item whether it is seen."""
@@ -110,6 +112,8 @@ class SheetPrinter:
     def _row(self, item: Item, decided: dict[str, Any], drawn: dict[str, Any]) -> dict[str, Any]:
         cell = self._cells.get(item)
         reason = cell.reason_unseen() if cell is not None and decided["is_shown"] else ""
+        if item in self._charts and decided["is_shown"]:
+            reason = self._charts[item].distortion
         unseen = {"is_shown": False, "reason": reason} if reason else {}
         parts = self._charts[item].row() if item in self._charts else {}
         return {**decided, **drawn, **unseen, **parts}
@@ -181,6 +185,10 @@ class SheetPrinter:
             return undecided("there is no such sheet", is_found=False)
         if not sheet.IsVisible:
             return undecided("the sheet is hidden")
+        if sheet.Name not in self._animated:
+            self._animated[sheet.Name] = has_animation([sheet.DrawPage])
+        if self._animated[sheet.Name]:
+            return undecided(ANIMATED)
         if sheet.Name not in self._windows:
             self._windows[sheet.Name] = read_window(self._document, sheet)
         if asked["kind"] == "cell":
@@ -203,6 +211,7 @@ class SheetPrinter:
         spill = self._spill(tile, sheet, area) if is_text else ()
         known = AskedCell(box.page, cell.String if is_text else None, shown=cell.String)
         known.inset_mm = border_mm(sheet, area)
+        known.is_wrapped = is_text and (bool(cell.IsTextWrapped) or "\n" in cell.String)
         size = len("".join(cell.String.split()))
         item = Item((box, *spill), size, partial(self._blank, cell, known))
         self._cells[item] = known

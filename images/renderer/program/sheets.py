@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from images.renderer.program.errors import DocumentError
 from images.renderer.program.pages import Reply
 from images.renderer.program.readings import embeds_fonts
+from images.renderer.program.screen import print_as_shown
 from images.renderer.program.sheet_cells import read_cells
 from images.renderer.program.sheet_objects import read_charts, read_comments, read_pivot_tables
 from images.renderer.program.sheet_perturbation import find_sheet, perturb_all
@@ -66,6 +67,14 @@ def _open(office: Office, data: bytes, request: dict[str, Any]) -> Any:  # noqa:
     if not document.supportsService(_DOCUMENT):
         raise DocumentError("LibreOffice does not open it as a workbook.")
     document.calculate()
+    sheets = [document.Sheets.getByIndex(number) for number in range(document.Sheets.Count)]
+    print_as_shown(sheet.DrawPage for sheet in sheets)
+    controller = document.CurrentController
+    if (
+        not controller.HasSheetTabs
+    ):  # no other sheet than the first one that is shown can be reached
+        for sheet in sheets:
+            sheet.IsVisible = sheet.Name == controller.ActiveSheet.Name
     return document
 
 

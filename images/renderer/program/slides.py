@@ -13,6 +13,12 @@ from images.renderer.program.formatting import color, paragraphs_of, read_paragr
 from images.renderer.program.notes import decide_notes, notes_of
 from images.renderer.program.pages import Box, Reply, encode_png, render_pages
 from images.renderer.program.readings import attach_readings, embeds_fonts
+from images.renderer.program.screen import (
+    has_animation,
+    print_as_shown,
+    print_layers_as_shown,
+    refuse,
+)
 from images.renderer.program.sheet_objects import place_of, shapes_of
 from images.renderer.program.slide_animations import hide_what_left
 from images.renderer.program.visibility import (
@@ -63,7 +69,7 @@ def view_slides(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
         raise DocumentError(f"It has more than {MAX_SLIDES} slides.")
     first = slides.getByIndex(0)
     pages = [slides.getByIndex(number) for number in range(slides.Count)]
-    view = {
+    view: dict[str, Any] = {
         "kind": "slides",
         "width_mm": first.Width / 100,
         "height_mm": first.Height / 100,
@@ -97,21 +103,20 @@ def view_slides(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
         [_item(pages, printed, asked) for asked in asked_of("object", request)], before, render
     )
     slides_with_notes = [asked["page"] for asked in asked_of("notes", request)]
+    animated = {at for number, at in printed.items() if view["slides"][number]["has_animation"]}
+    refuse((*rows["text"], *rows["object"]), animated)
     rows["notes"] = decide_notes(office, document, slides_with_notes, is_foreign=is_foreign)
     view["shown"] = merge_rows(request["shown"], rows)
     return Reply(view, parts)
 
 
 def _print_what_is_shown(document: Any, pages: list[Any]) -> None:  # noqa: ANN401 - UNO has no types
-    """Let the print leave out what the screen does not show in the end: layers, shapes, what animations hide."""
-    layers = document.LayerManager
-    for number in range(layers.Count):
-        layer = layers.getByIndex(number)
-        layer.IsPrintable = layer.IsPrintable and layer.IsVisible
+    """Let the print have what the screen shows in the end: layers, shapes, what animations leave."""
+    print_layers_as_shown(document)
+    print_as_shown(pages)
+    masters = (document.MasterPages.getByIndex(at) for at in range(document.MasterPages.Count))
+    print_as_shown(masters)
     for page in pages:
-        for shape in shapes_of(page):
-            if not _property(shape, "Visible", True):
-                shape.Printable = False
         hide_what_left(page)
 
 
@@ -124,6 +129,7 @@ def _slide(page: Any) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
         "background": _background(page) or _background(page.MasterPage),
         "has_own_background": page.Background is not None,
         "notes": notes_of(page),
+        "has_animation": has_animation((page, page.MasterPage)),
         "transition": page.TransitionType,
         "transition_subtype": page.TransitionSubtype,
         "transition_s": float(page.TransitionDuration),

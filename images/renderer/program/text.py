@@ -16,6 +16,12 @@ from images.renderer.program.marks import (
 )
 from images.renderer.program.pages import Reply, encode_png, render_pages
 from images.renderer.program.readings import attach_readings, embeds_fonts
+from images.renderer.program.screen import (
+    ANIMATED,
+    has_animation,
+    print_as_shown,
+    print_text_as_shown,
+)
 from images.renderer.program.text_parts import (
     pictures_of,
     read_page_styles,
@@ -55,7 +61,9 @@ def view_text(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
         raise DocumentError("LibreOffice does not open it as a text document.")
     if document.Redlines.createEnumeration().hasMoreElements():
         office.dispatch(document, ".uno:AcceptAllTrackedChanges")
-    parts = read_parts(document)
+    print_as_shown([document.DrawPage])
+    is_web = print_text_as_shown(document)
+    parts = read_parts(document, has_pages=not is_web)
     view = {
         "kind": "text",
         "paragraphs": parts.paragraphs,
@@ -91,7 +99,10 @@ class _Printed:
         pages = render_pages(self.path) if pictures else []
         others = iter(decide_mixed(pictures, pages, lambda: render_pages(self._print())))
         texts = iter(self._decide_texts([row for row in asked if row["kind"] in _TEXTS]))
-        return [next(texts) if row["kind"] in _TEXTS else next(others) for row in asked]
+        rows = [next(texts) if row["kind"] in _TEXTS else next(others) for row in asked]
+        if has_animation([self.document.DrawPage]):
+            rows = [undecided(ANIMATED) if row["is_shown"] else row for row in rows]
+        return rows
 
     def _print(self) -> Path:
         return self.office.export(self.document, _PDF)

@@ -38,6 +38,8 @@ _BULLET = 6
 _PRIVATE_USE = "\ue000", "\uf8ff"
 """Letters of symbol fonts, of which Word makes bullets."""
 _WHOLE = 10_000
+_FROM_RIGHT = 1
+"""Source: com.sun.star.text.WritingMode2."""
 _NEAR = 50
 """Positions of columns that differ less, of `_WHOLE`, are the same."""
 
@@ -72,8 +74,12 @@ class Parts:
         self.portions.append(portions)
 
 
-def read_parts(document: Any) -> Parts:  # noqa: ANN401 - UNO has no types
+def read_parts(document: Any, *, has_pages: bool) -> Parts:  # noqa: ANN401 - UNO has no types
     """Return the paragraphs of body, tables, headers and footers, and the tables.
+
+    Args:
+        document: the document.
+        has_pages: whether the screen shows its pages; otherwise no paragraph has a page break.
 
     Raises:
         DocumentError: it has too many paragraphs.
@@ -90,6 +96,8 @@ def read_parts(document: Any) -> Parts:  # noqa: ANN401 - UNO has no types
             for content in paragraphs_of(text):
                 if not content.supportsService(_TABLE):
                     parts.add(content, text, part, style.DisplayName)
+    for paragraph in parts.paragraphs if not has_pages else ():
+        paragraph["is_page_break_before"] = paragraph["is_page_break_after"] = False
     return parts
 
 
@@ -155,9 +163,16 @@ def _read_table(table: Any, parts: Parts) -> dict[str, Any]:  # noqa: ANN401 - U
                 if not content.supportsService(_TABLE):
                     parts.add(content, cell, "table", f"{table.Name}.{name}")
     starts = [_starts(table, row) for row in range(table.Rows.Count)]
+    if is_reversed := table.WritingMode == _FROM_RIGHT:
+        # Its first column is the right one: where a cell ends is where it begins as it is displayed.
+        starts = [[0, *sorted(_WHOLE - start for start in row[1:])] for row in starts]
     grid = _merge(sorted(start for row in starts for start in row))
     cells = [
-        {"name": name, "text": table.getCellByName(name).String, **_position(name, starts, grid)}
+        {
+            "name": name,
+            "text": table.getCellByName(name).String,
+            **_position(name, starts, grid, is_reversed=is_reversed),
+        }
         for name in names
     ]
     return {
@@ -184,8 +199,10 @@ def _merge(positions: list[int]) -> list[int]:
     return merged
 
 
-def _position(name: str, starts: list[list[int]], grid: list[int]) -> dict[str, Any]:
-    """Return row and column of a cell, from 1; None in a cell that was split."""
+def _position(
+    name: str, starts: list[list[int]], grid: list[int], *, is_reversed: bool
+) -> dict[str, Any]:
+    """Return row and column of a cell as displayed, from 1; None in a cell that was split."""
     letters = name.rstrip("0123456789")
     if not letters.isalpha() or not name[len(letters) :]:
         return {"row": None, "column": None}
@@ -196,7 +213,7 @@ def _position(name: str, starts: list[list[int]], grid: list[int]) -> dict[str, 
         )
     if row >= len(starts) or number > len(starts[row]):
         return {"row": None, "column": None}
-    start = starts[row][number - 1]
+    start = starts[row][-number if is_reversed else number - 1]
     column = sum(position <= start + _NEAR for position in grid)
     return {"row": row + 1, "column": column}
 

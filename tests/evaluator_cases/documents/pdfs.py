@@ -73,6 +73,23 @@ def _forged_text(name: str, content: str, **more: str) -> Case:
     return forged(name, at(PATH, page(content, **more)), **_TEXT)
 
 
+_SCRIPT = " /OpenAction << /S /JavaScript /JS (this.getField\\('name'\\).value = 'Bob') >>"
+
+
+_SECOND = f"/Type /Annot /Subtype /Widget {text_field('name', 'Ann', left=300)}"
+"""Another place of the field ``name``."""
+
+
+def _annotated(kind: str, left: int = 60) -> Make:
+    """Return a function that creates a page with a text and an annotation without an appearance."""
+    corners = f"{left} 700 {left + 200} 700 {left + 200} 740 {left} 740"
+    shape = (
+        f"<< /Type /Annot /Subtype /{kind} /Rect [{left} 700 {left + 200} 740] /Vertices [{corners}] "
+        "/C [1 1 1] /IC [1 1 1] /F 4 >>"
+    )
+    return pages(draw("Invoice 7"), box=f"0 0 612 792] /Annots [{shape}] /X [")
+
+
 TABLES = (
     table(
         pdfs.pdf_page_count_equals,
@@ -136,6 +153,19 @@ TABLES = (
         ),
         _forged_text("one digit is white", "BT /F 12 Tf 72 720 Td (Invoice ) Tj 1 g (7) Tj ET"),
         _forged_text("a stroke makes it 17", f"{draw('Invoice 7')} 1 w 113 720 m 113 728 l S"),
+        _forged_text("words apart", f"{draw('Invoice')} {draw('7', '72 500')}"),
+        _forged_text(
+            "another word between",
+            f"{draw('Invoice')} {draw('7', '150 720')} {draw('not', '122 720')}",
+        ),
+        forged("under a polygon of other viewers", at(PATH, _annotated("Polygon")), **_TEXT),
+        another_way("beside a polygon", at(PATH, _annotated("Polygon", 300)), **_TEXT),
+        another_way("under a link", at(PATH, _annotated("Link")), **_TEXT),
+        another_way(
+            "far from each other",
+            at(PATH, page(f"{draw('Invoice')} {draw('7', '150 720')}")),
+            **_TEXT,
+        ),
         forged("glyphs under other names", at(PATH, renamed("Invoice 9", "9", "7")), **_TEXT),
         another_way(
             "underlined", at(PATH, page(f"{draw('Invoice 7')} 72 718 m 124 718 l S")), **_TEXT
@@ -170,6 +200,16 @@ TABLES = (
         forged("off the page", at(PATH, form(text_field("name", "Ann", left=900))), **_FIELD),
         forged("white", at(PATH, form(text_field("name", "Ann", look="1 g"))), **_FIELD),
         forged("without a field", at(PATH, page(draw("Ann", "110 166"))), **_FIELD),
+        forged("password", at(PATH, form(text_field("name", "Ann) /Ff 8192 /TU (x"))), **_FIELD),
+        forged(
+            "changed by a script", at(PATH, form(text_field("name", "Ann"), root=_SCRIPT)), **_FIELD
+        ),
+        forged(
+            "another place shows Bob",
+            at(PATH, form(text_field("name", "Ann", shown="Bob"), _SECOND)),
+            **_FIELD,
+        ),
+        another_way("two places", at(PATH, form(text_field("name", "Ann"), _SECOND)), **_FIELD),
         another_way("pypdf", at(PATH, _by_pypdf(name="Ann")), **_FIELD),
         another_way(
             "with its appearance", at(PATH, form(text_field("name", "Ann", shown="Ann"))), **_FIELD

@@ -55,6 +55,7 @@ def _forged_chart(part: str) -> Any:
     """Return a function that adds a chart, a part of which is not seen."""
 
     def add(book: Any) -> None:
+        from openpyxl.chart.marker import DataPoint
         from openpyxl.chart.shapes import GraphicalProperties
         from openpyxl.drawing.text import CharacterProperties
 
@@ -64,6 +65,14 @@ def _forged_chart(part: str) -> Any:
         white.line.solidFill = "FFFFFF"
         if part == "series":
             chart.series[0].graphicalProperties = white
+        elif part == "a column":
+            point = DataPoint(idx=1, spPr=GraphicalProperties(noFill=True))
+            point.graphicalProperties.line.noFill = True
+            chart.series[0].dPt.append(point)
+        elif part == "direction of the values":
+            chart.y_axis.scaling.orientation = "maxMin"
+        elif part == "difference of the values":
+            chart.y_axis.scaling.max = 1000
         elif part == "title":
             for run in chart.title.tx.rich.p[0].r:
                 run.rPr = CharacterProperties(solidFill="FFFFFF")
@@ -71,6 +80,13 @@ def _forged_chart(part: str) -> Any:
             chart.y_axis.scaling.min, chart.y_axis.scaling.max = 100, 200
 
     return add
+
+
+def _ranged(book: Any) -> None:
+    _chart("bar")(book)
+    (chart,) = book.active._charts
+    chart.x_axis.scaling.orientation = "maxMin"
+    chart.y_axis.scaling.min, chart.y_axis.scaling.max = 0, 10
 
 
 def _many(book: Any) -> None:
@@ -228,7 +244,19 @@ TABLES = (
         ),
         *(
             forged(f"{part} not seen", put(_forged_chart(part)), **_CHART)
-            for part in ("series", "title", "values within the axis")
+            for part in (
+                "series",
+                "title",
+                "values within the axis",
+                "a column",
+                "direction of the values",
+                "difference of the values",
+            )
+        ),
+        another_way(
+            "bars from the top, with a range of the axis",
+            put(_ranged),
+            **{**_CHART, "kind": "bar"},
         ),
         forged("objects are switched off", at(PATH, _without_objects), **_CHART),
         equivalent={

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
+
+from PIL import Image
 
 from evaluators.documents import slides
 from evaluators.testing.case import (
@@ -71,6 +74,20 @@ def _table(slide: Any) -> None:
 
     cells = slide.shapes.add_table(2, 2, *map(Cm, (3, 8, 12, 3))).table
     cells.cell(1, 1).text = "two"
+
+
+_DEADLINE: dict[str, Any] = {"path": PATH, "slide": 2, "text": "Deadline: 14 May"}
+
+
+def _flicker(slide: Any) -> None:
+    """Add a GIF whose second frame is black; a print has the first one."""
+    frames = [Image.new("RGB", (40, 30), color) for color in ("white", "black")]
+    data = io.BytesIO()
+    frames[0].save(data, "GIF", save_all=True, append_images=frames[1:], duration=500, loop=0)
+    slide.shapes.add_picture(data, 0, 0)
+
+
+_SHEET = '<draw:rect draw:layer="L" svg:x="0cm" svg:y="0cm" svg:width="30cm" svg:height="30cm"/>'
 
 
 def _unlisted() -> bytes:
@@ -155,20 +172,17 @@ TABLES = (
             at(PATH, deck(on(box("two more"), box("two", color="FFFFFF")))),
             **_LINE,
         ),
-        *(
-            forged(
-                f"in a layer for the {how} only",
-                at(PATH, layered(how)),
-                path=PATH,
-                slide=2,
-                text="Deadline: 14 May",
-            )
-            for how in ("screen", "printer")
+        forged("in a layer for the printer", at(PATH, layered("printer")), **_DEADLINE),
+        forged("under a layer for the screen", at(PATH, layered("screen", _SHEET)), **_DEADLINE),
+        another_way("in a layer for the screen", at(PATH, layered("screen")), **_DEADLINE),
+        another_way(
+            "under a layer for the printer", at(PATH, layered("printer", _SHEET)), **_DEADLINE
         ),
+        forged("beside an animated picture", at(PATH, deck(on(box("two"), _flicker))), **_LINE),
         another_way("table", at(PATH, deck(_table)), **_LINE),
         another_way("rectangle", at(PATH, deck(rectangle((3, 8, 9, 4), "", "two"))), **_LINE),
         another_way("placeholder", at(PATH, deck(body("one\ntwo"), layout=1)), **_LINE),
-        another_way("LibreOffice", at(PATH, fair()), path=PATH, slide=2, text=" Deadline: 14 May"),
+        another_way("LibreOffice", at(PATH, fair()), **{**_DEADLINE, "text": " Deadline: 14 May"}),
     ),
     table(
         slides.slide_notes_equal,

@@ -123,7 +123,7 @@ _DISPLAYED: dict[str, tuple[str, str, Any]] = {
     "exponent": ("A4", "0.00E+00", 25000),
     "fraction": ("A5", "# ?/?", 2.5),
     "brackets for negative numbers": ("A6", "0.00;(0.00)", -2.5),
-    "unit": ("A7", '0.0" m2"', 2.5),
+    "currency by its code": ("A7", "[$CHF-407] 0.0", 2.5),
     "date": ("B1", "DD MMM YYYY", "2026-11-21"),
     "day and month": ("B2", "D.M.", "2026-11-21"),
     "time with AM and PM": ("B3", "h:mm AM/PM", "14:30"),
@@ -189,6 +189,33 @@ def _frozen(first: str) -> Any:
     def change(book: Any) -> None:
         book.active.freeze_panes = "B3" if first[0] == "B" else "A3"
         book.active.sheet_view.topLeftCell = first
+
+    return change
+
+
+def _untabbed(front: int) -> Any:
+    """Return a function that opens the workbook without tabs, with one of two sheets in front."""
+
+    def change(book: Any) -> None:
+        added("More")(book)
+        book.active = front
+        book.views[0].showSheetTabs = False
+
+    return change
+
+
+_NOTE = "not\npaid"
+
+
+def _wrapped(height: float) -> Any:
+    """Return a function that writes a text of two lines into A2, in a row of this height in points."""
+
+    def change(book: Any) -> None:
+        from openpyxl.styles import Alignment
+
+        book.active["A2"] = _NOTE
+        book.active["A2"].alignment = Alignment(wrap_text=True, vertical="bottom")
+        book.active.row_dimensions[2].height = height
 
     return change
 
@@ -308,8 +335,23 @@ TABLES = (
             new({"A1": '=CELL("filename")', "B2": '=IF(ISERR(SEARCH("prices",A1)),2.5,7)'}),
             **_TEA,
         ),
+        forged("only its last line fits", put(_wrapped(15)), path=PATH, cell="A2", value=_NOTE),
+        another_way("wrapped", put(_wrapped(30)), path=PATH, cell="A2", value=_NOTE),
+        *(
+            forged(f"in the format {code}", put(formatted(B2={"number_format": code})), **_TEA)
+            for code in ('0.0"k"', '"\u221a"0.0', '0.0"\u00b3"', '"\u2014"0.0')
+        ),
+        forged(
+            "day before month",
+            put(formatted(B2={"number_format": "DD/MM/YYYY"}), B2=dt.date(2026, 11, 5)),
+            path=PATH,
+            cell="B2",
+            value="2026-11-05",
+        ),
         forged("strokes over a digit", put(_struck, B2=3.5), **{**_TEA, "value": 3.5}),
         forged("hidden after a while", put(B2='=2.5+STYLE("Default",9,"Hidden")'), **_TEA),
+        forged("in a sheet without a tab", put(_untabbed(1)), **_TEA, sheet="Data"),
+        another_way("in the only sheet of a window without tabs", put(_untabbed(0)), **_TEA),
         forged("above frozen rows", put(_frozen("A3")), **_TEA),
         forged("text above a frozen column", put(_frozen("B3")), path=PATH, cell="A2", value="Tea"),
         equivalent={

@@ -29,6 +29,7 @@ from tests.evaluator_cases.text_files import (
     docx,
     file_cases,
     forged_cases,
+    from_right,
     heading,
     odt,
     odt_with,
@@ -36,6 +37,9 @@ from tests.evaluator_cases.text_files import (
     saved_cases,
     table,
     unseen,
+    with_control,
+    with_gap,
+    with_settings,
 )
 
 _TRACKED = 'w:id="7" w:author="Ann" w:date="2026-11-21T10:00:00Z"'
@@ -117,6 +121,9 @@ _SAVED_TEXT = (
 )
 _HEAD: dict[str, Any] = {"path": PATH, "text": "Offer", "level": 1}
 _BOLD: dict[str, Any] = {"path": PATH, "text": "now", "look": "bold"}
+_AGREE = "Both parties of this contract do", "agree"
+_AGREED: dict[str, Any] = {"path": PATH, "text": (" " * 8).join(_AGREE)}
+_DEAR = "<text:p>Dear Ann,</text:p>"
 _PEACE, _WORLD = "\u05e9\u05dc\u05d5\u05dd ", "\u05e2\u05d5\u05dc\u05dd"
 _HEBREW: dict[str, Any] = {"path": PATH, "text": _WORLD, "look": "bold"}
 _SLIGHTLY = (
@@ -292,6 +299,18 @@ TABLES = (
             forged("one word is white", at(PATH, docx(_unpaid)), path=PATH, text="It is not paid."),
             forged(
                 "behind another digit", at(PATH, odt(_labelled("41.50"), automatic=_NINE)), **_COST
+            ),
+            forged(
+                "behind a button that is not printed", at(PATH, with_control("Dear Ann,")), **_ANN
+            ),
+            *(
+                kind(f"with {word!r} in a gap", at(PATH, with_gap(*_AGREE, word)), **_AGREED)
+                for kind, word in ((forged, "not"), (forged, "no"), (another_way, ""))
+            ),
+            forged(
+                "black on a black page that is not printed",
+                at(PATH, with_settings(_DEAR, "configuration", "PrintPageBackground", "false")),
+                **_ANN,
             ),
             another_way("behind its number", at(PATH, docx(_numbered("41.50"))), **_COST),
             forged(
@@ -522,6 +541,16 @@ TABLES = (
             near_miss(
                 "rows and columns swapped",
                 at(PATH, docx(table(("Name", "Ann"), ("Age", "31")))),
+                **_CELLS,
+            ),
+            forged(
+                "displayed from right to left",
+                at(PATH, docx(from_right(table(("Name", "Age"), ("Ann", "31"))))),
+                **_CELLS,
+            ),
+            another_way(
+                "turned twice",
+                at(PATH, docx(from_right(table(("Age", "Name"), ("31", "Ann"))))),
                 **_CELLS,
             ),
             near_miss("missing second table", at(PATH, _cells), **_CELLS, table=2),

@@ -32,6 +32,7 @@ from tests.evaluator_cases.text_files import (
     set_font,
     table,
     unseen,
+    with_settings,
 )
 
 _PAGED = "what is counted is not text, so none of it can be hidden"
@@ -401,6 +402,17 @@ TABLES = (
                 "off the page",
                 at(PATH, docx("Draft", footer("Draft", part="header", left_indent=-400 * MM))),
                 **_DRAFT,
+            ),
+            *(
+                kind(
+                    name,
+                    at(PATH, with_settings("<text:p>a</text:p>", "view", "InBrowseMode", value)),
+                    **{**_DRAFT, "margin": "footer"},
+                )
+                for kind, name, value in (
+                    (forged, "in the web view, which has no footer", "true"),
+                    (another_way, "in the view of pages", "false"),
+                )
             ),
             forged(
                 "in lines that end off the page",

@@ -44,6 +44,13 @@ def test_it_cannot_be(read: str, claimed: str) -> None:
     assert not can_be(read, claimed)
 
 
+def test_with_something_else_in_its_place_no_letter_may_be_added() -> None:
+    claimed = "Both parties of this contract do agree"
+    assert can_be("Both parties of this contract do no agree", claimed)
+    assert not can_be("Both parties of this contract do no agree", claimed, is_alone=False)
+    assert can_be("lBoth partios of this contract do agreel", claimed, is_alone=False)
+
+
 def test_neighbours_may_be_read_with_it() -> None:
     assert can_be("somewhere", "here", ["is somew"])
     assert can_be("re somewhere, an", "here", ["they are somew"], [", and"])

@@ -1,0 +1,83 @@
+"""Annotations that pdfium does not draw, though other viewers may: what they touch is not seen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pypdfium2 import raw
+
+from images.renderer.program.pages import Box, mm_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+MAX_ANNOTATIONS = 2_000
+_MARGIN_MM = 1.0
+_HIDDEN = 2 | 32
+"""Flags of annotations that no viewer draws. Source: ISO 32000-1, 12.5.3."""
+_NOTHING_BYTES = 2
+"""Size of an empty text with its end."""
+_DRAWN = frozenset(
+    {
+        raw.FPDF_ANNOT_CIRCLE,
+        raw.FPDF_ANNOT_HIGHLIGHT,
+        raw.FPDF_ANNOT_INK,
+        raw.FPDF_ANNOT_LINK,
+        raw.FPDF_ANNOT_POPUP,
+        raw.FPDF_ANNOT_SQUARE,
+        raw.FPDF_ANNOT_SQUIGGLY,
+        raw.FPDF_ANNOT_STRIKEOUT,
+        raw.FPDF_ANNOT_TEXT,
+        raw.FPDF_ANNOT_UNDERLINE,
+        raw.FPDF_ANNOT_WIDGET,
+    }
+)
+"""Types that pdfium draws without an appearance, or that cover nothing."""
+
+
+def undrawn_annotations(pdf: Any) -> list[Box]:  # noqa: ANN401 - pypdfium2 has no types
+    """Return the places of annotations without an appearance that pdfium does not draw."""
+    return [
+        box
+        for number in range(len(pdf))
+        for page in [pdf[number]]
+        for index in range(min(raw.FPDFPage_GetAnnotCount(page), MAX_ANNOTATIONS))
+        if (box := _place_of(page, number, index)) is not None
+    ]
+
+
+def refuse_undrawn(rows: Iterable[dict[str, Any]], boxes: Sequence[Box]) -> None:
+    """Let places that annotations touch not be seen."""
+    for row in rows if boxes else ():
+        for place in row["places"]:
+            left, top = place["left_mm"], place["top_mm"]
+            sides = left + place["width_mm"], top + place["height_mm"]
+            own = Box(place["page"], left, top, *sides)
+            place["is_seen"] = place["is_seen"] and not any(map(own.overlaps, boxes))
+        if row["is_shown"] and not any(place["is_seen"] for place in row["places"]):
+            reason = "an annotation without an appearance, which viewers draw differently, is on it"
+            row.update(is_shown=False, reason=reason)
+
+
+def _place_of(page: Any, number: int, index: int) -> Box | None:  # noqa: ANN401
+    """Return the place of an annotation; None if pdfium draws it, or no viewer does."""
+    annotation = raw.FPDFPage_GetAnnot(page, index)
+    try:
+        is_hidden = raw.FPDFAnnot_GetFlags(annotation) & _HIDDEN
+        size = raw.FPDFAnnot_GetAP(annotation, raw.FPDF_ANNOT_APPEARANCEMODE_NORMAL, None, 0)
+        is_drawn = raw.FPDFAnnot_GetSubtype(annotation) in _DRAWN or size > _NOTHING_BYTES
+        if is_hidden or is_drawn:
+            return None
+        rect, height = raw.FS_RECTF(), page.get_height()
+        raw.FPDFAnnot_GetRect(annotation, rect)
+        left, right = sorted((mm_of(rect.left), mm_of(rect.right)))
+        top, bottom = sorted((mm_of(height - rect.top), mm_of(height - rect.bottom)))
+        return Box(
+            number,
+            left - _MARGIN_MM,
+            top - _MARGIN_MM,
+            right + _MARGIN_MM,
+            bottom + _MARGIN_MM,
+        )
+    finally:
+        raw.FPDFPage_CloseAnnot(annotation)
