@@ -7,6 +7,7 @@ removed, and nothing else moves.
 from __future__ import annotations
 
 import ctypes
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -142,9 +143,14 @@ class DrawnTexts:
             return False
         page, own = letters[0].page, {letter.index for letter in letters}
         if page not in self._letters:
-            self._letters[page] = self.letters(page)
-        others = [letter for letter in self._letters[page] if letter.index not in own]
-        lines = lines_of([letter for letter in letters if letter.page == page])
+            self._letters[page] = sorted(self.letters(page), key=_middle)
+        here = [letter for letter in letters if letter.page == page]
+        # Of a page's letters, those of the lines' height: others are not between them.
+        start = bisect_left(self._letters[page], min(row.bottom for row in here), key=_middle)
+        end = bisect_right(self._letters[page], max(row.top for row in here), key=_middle)
+        near = sorted(self._letters[page][start:end], key=lambda letter: letter.index)
+        others = [letter for letter in near if letter.index not in own]
+        lines = lines_of(here)
         missing = Counter("".join(text.split())) - Counter(letter.character for letter in letters)
         return bool(Counter(letters_between(lines, others)) - missing)
 
@@ -362,6 +368,10 @@ def _bounds_of(drawn: Any) -> tuple[float, ...]:  # noqa: ANN401 - pypdfium2 has
 def _are_near(bounds: tuple[float, ...], others: tuple[float, ...]) -> bool:
     # The lower edge first, because most texts stand in another line.
     return all(abs(bounds[side] - others[side]) <= _NEAR_PT for side in (1, 0, 2, 3))
+
+
+def _middle(letter: Letter) -> float:
+    return (letter.bottom + letter.top) / 2
 
 
 def _address(drawn: Any) -> int:  # noqa: ANN401 - pypdfium2 has no types
