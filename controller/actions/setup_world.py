@@ -16,6 +16,7 @@ import icalendar
 from pydantic import Field
 
 from evaluators.decorators import SuiteFile, setup
+from evaluators.world.orders import Item  # noqa: TC001 - describes the operation
 from foundation.clock import wait_until
 from foundation.errors import ActionError, MachineError
 from provisioning.world.persona.model.calendar import Calendar
@@ -82,7 +83,7 @@ def deliver_mail(
 @setup(on="world")
 def add_order(
     world: World,
-    items: dict[str, Annotated[int, Field(ge=1, le=99)]],
+    items: list[Item],
     status: Literal["processing", "shipped", "delivered", "cancelled", "returned"] = "processing",
 ) -> None:
     """Let the person have ordered something in the shop, at the persona's present.
@@ -91,12 +92,16 @@ def add_order(
 
     Args:
         world: the world.
-        items: quantities by article number.
+        items: articles by number, with quantities.
         status: state of the order.
     """
     before = _inbox(world)
     try:
-        world.control.ask_site("POST", "/shop/orders", {"items": dict(items), "status": status})
+        world.control.ask_site(
+            "POST",
+            "/shop/orders",
+            {"items": {item.article: item.quantity for item in items}, "status": status},
+        )
     except MachineError as exc:
         raise ActionError("The shop refused an order.", exc.details) from exc
     if wait_until(lambda: _inbox(world) > before, timeout_s=_DELIVERY_S, every_s=_EVERY_S) is None:

@@ -19,14 +19,14 @@ from foundation.errors import (
     ModelUnavailableError,
     SpecError,
 )
-from provisioning.protocols import EndCause, EndReporting, ObstructionReporting
+from provisioning.protocols import EndCause, EndReporting, ObstructionReporting, is_machine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from evaluators.graph.start import StartReport
     from foundation.clock import Clock
-    from provisioning.protocols import Machine
+    from provisioning.protocols import Machine, Resource
 
 _LOG = logging.getLogger(__name__)
 _PING_TIMEOUT_S = 10.0
@@ -59,11 +59,11 @@ class MachineFault:
     has_ended: bool = True
 
 
-def diagnose(machine: Machine) -> MachineFault | None:
-    """Diagnose the fault of a machine.
+def diagnose(machine: Machine | Resource) -> MachineFault | None:
+    """Diagnose the fault of a machine or world.
 
     Args:
-        machine: a machine that may have ended.
+        machine: a machine or world that may have ended.
 
     Returns:
         None if it answers and nothing inside prevents evaluators from answering.
@@ -74,7 +74,8 @@ def diagnose(machine: Machine) -> MachineFault | None:
         end = power.ended_by() if isinstance(power, EndReporting) else None
         if end is not None and end.cause is not EndCause.UNKNOWN:
             return MachineFault(end.cause is EndCause.GUEST, f"{name}: {end.detail}")
-        machine.link.call("ping", timeout_s=_PING_TIMEOUT_S)
+        if is_machine(machine):
+            machine.link.call("ping", timeout_s=_PING_TIMEOUT_S)
         obstruction = (
             machine.find_obstruction() if isinstance(machine, ObstructionReporting) else ""
         )

@@ -57,7 +57,7 @@ def judge(ending: Ending, live: LiveTrial) -> Judgement:
         if finished.verdict() is not Verdict.INCONCLUSIVE or ending.reason in INCONCLUSIVE:
             live.graph = finished
             return _judge_decided(ending, finished, undone)
-    for role, machine in live.machines.items():
+    for role, machine in live.diagnosable.items():
         if fault := diagnose(machine):
             faults[role] = fault
             if fault.is_by_agent:
@@ -71,7 +71,7 @@ def judge(ending: Ending, live: LiveTrial) -> Judgement:
 
 
 def _agents_faults(live: LiveTrial) -> dict[str, MachineFault]:
-    faults = {role: diagnose(machine) for role, machine in live.machines.items()}
+    faults = {role: diagnose(machine) for role, machine in live.diagnosable.items()}
     return {role: fault for role, fault in faults.items() if fault and fault.is_by_agent}
 
 

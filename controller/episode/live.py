@@ -28,7 +28,7 @@ from evaluators.graph.outcome import Verdict
 from foundation.cancel import CancelToken
 from foundation.errors import ActionError, InvalidActionError, LinkClosedError
 from foundation.host_load import Patience
-from provisioning.protocols import EndWatching
+from provisioning.protocols import EndWatching, ObstructionReporting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from evaluators.rendering.views.any import ViewedDocument
     from foundation.clock import Clock
     from provisioning.lease import Environment
+    from provisioning.protocols import Machine, Resource
 
     Details = dict[str, object]
     Points = Sequence[Sequence[int]]
@@ -150,6 +151,15 @@ class LiveTrial:
         self.screens = ScreenWatch(self.machines, clock)
         self.graph = GraphEvaluator(task.graph, self.runners)
         self.budget = Budget(task.limits, clock)
+
+    @property
+    def diagnosable(self) -> dict[str, Machine | Resource]:
+        """Resources that can say what ended them or blocks evaluators, by role."""
+        return {
+            role: resource
+            for role, resource in self.resources.items()
+            if role in self.machines or isinstance(resource, ObstructionReporting)
+        }
 
     @property
     def tools_offered(self) -> int:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from evaluators.decorators import evaluator
 from evaluators.world.mails import mail_is_marked
@@ -16,26 +18,40 @@ if TYPE_CHECKING:
 Status = Literal["processing", "shipped", "delivered", "cancelled", "returned"]
 
 
+class Item(BaseModel):
+    """An article of an order.
+
+    Attributes:
+        article: its number.
+        quantity: number of pieces.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    article: str
+    quantity: Annotated[int, Field(ge=1)] = 1
+
+
 @evaluator(on="world")
-def has_order(world: WorldView, items: dict[str, int], status: Status = "processing") -> bool:
+def has_order(world: WorldView, items: list[Item], status: Status = "processing") -> bool:
     """Return whether exactly these articles were ordered, in one order that the persona did not have.
 
     Example:
-        ``{on: world, check: has_order, with: {items: {"10234": 2}}}``
+        ``{on: world, check: has_order, with: {items: [{article: "10234", quantity: 2}]}}``
 
     Args:
         world: the world.
-        items: quantities by article number; the order has no other articles.
+        items: articles by number, with quantities; the order has no other ones.
         status: state of the order.
 
     Raises:
         EvaluationError: the catalogue has no such article.
     """
     known = {product.number for product in world.persona.products}
-    if unknown := [number for number in items if number not in known]:
+    if unknown := [item.article for item in items if item.article not in known]:
         raise EvaluationError(f"The shop has no article {unknown[0]}.")
     return any(
-        order.status == status and _quantities(order) == Counter(items)
+        order.status == status and _quantities(order) == _wanted(items)
         for order in _new_orders(world)
     )
 
@@ -43,7 +59,7 @@ def has_order(world: WorldView, items: dict[str, int], status: Status = "process
 @evaluator(on="world")
 def has_order_mail(
     world: WorldView,
-    items: dict[str, int],
+    items: list[Item],
     seen: bool | None = None,  # noqa: FBT001
     flagged: bool | None = None,  # noqa: FBT001
 ) -> bool:
@@ -52,18 +68,18 @@ def has_order_mail(
     The order is one of exactly these articles that the persona did not have.
 
     Example:
-        ``{on: world, check: has_order_mail, with: {items: {"10234": 2}, flagged: true}}``
+        ``{on: world, check: has_order_mail, with: {items: [{article: "10234", quantity: 2}], flagged: true}}``
 
     Args:
         world: the world.
-        items: quantities by article number; the order has no other articles.
+        items: articles by number, with quantities; the order has no other ones.
         seen: whether the mail was read; null matches any.
         flagged: whether it is flagged, or starred; null matches any.
     """
     subjects = [
         f"Your order {order.number}"
         for order in _new_orders(world)
-        if _quantities(order) == Counter(items)
+        if _quantities(order) == _wanted(items)
     ]
     return any(mail_is_marked(world, subject, seen=seen, flagged=flagged) for subject in subjects)
 
@@ -122,6 +138,13 @@ def keeps_orders(world: WorldView, besides: list[str] | None = None) -> bool:
 def _new_orders(world: WorldView) -> list[StoredOrder]:
     had = {order.number for order in world.persona.orders}
     return [order for order in world.orders() if order.number not in had]
+
+
+def _wanted(items: list[Item]) -> Counter[str]:
+    quantities: Counter[str] = Counter()
+    for item in items:
+        quantities[item.article] += item.quantity
+    return quantities
 
 
 def _quantities(order: StoredOrder) -> Counter[str]:

@@ -72,13 +72,17 @@ class Health(BaseModel):
 
     Attributes:
         is_filled: whether it has a state.
-        ended: exit codes of servers that have ended, by name.
+        ended: exit codes of servers that have ended, by name; negative ones are signals.
+        oom_kills: how many processes were killed because the world used all of its memory.
+        free_bytes: how much more its state may hold.
     """
 
     model_config = ConfigDict(frozen=True)
 
     is_filled: bool
     ended: dict[str, int]
+    oom_kills: int
+    free_bytes: int
 
 
 class WorldControl:

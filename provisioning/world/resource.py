@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import secrets
+import signal
 from typing import TYPE_CHECKING
 
 from foundation.clock import SYSTEM_CLOCK, wait_until
@@ -12,7 +13,7 @@ from foundation.files import write_atomic
 from foundation.logging import suppress_logged
 from images.builder import find
 from provisioning.machine_state import MachineState
-from provisioning.protocols import READY, ResetReport
+from provisioning.protocols import READY, End, EndCause, ResetReport
 from provisioning.world.authority import open_authority
 from provisioning.world.containers import GUEST_PORTS, WorldContainers
 from provisioning.world.control import WorldControl
@@ -40,6 +41,9 @@ _SNAPSHOTS = "snapshots"
 _START_TIMEOUT_S = 60.0
 _EVERY_S = 0.02
 _HEALTH_TIMEOUT_S = 5.0
+_FULL_BYTES = 1 << 20
+_KILLS = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT})
+"""Signals that only somebody outside sends, unless memory is used up."""
 
 
 class World:
@@ -203,6 +207,33 @@ class World:
             health = self.control.health(_HEALTH_TIMEOUT_S)
             return health.is_filled and not health.ended
         return False
+
+    def ended_by(self) -> End | None:
+        """Return what ended a server; None if all run.
+
+        Nobody inside can send signals: what a machine sent ended a server that crashed or used all
+        memory; a killed server, and a container that is gone, were ended from outside.
+        """
+        try:
+            health = self.control.health(_HEALTH_TIMEOUT_S)
+        except (LinkError, MachineError) as exc:
+            return End(EndCause.OUTSIDE, f"it does not answer: {exc.brief}")
+        for name, code in health.ended.items():
+            is_outside = -code in _KILLS and not health.oom_kills
+            cause = EndCause.OUTSIDE if is_outside else EndCause.GUEST
+            memory = ", out of memory" if health.oom_kills else ""
+            return End(cause, f"{name} ended with {code}{memory}")
+        return None
+
+    def find_obstruction(self) -> str:
+        """Return whether machines have filled its disk, in one line; empty if they have not.
+
+        Raises:
+            MachineError: it is not running.
+            LinkError: it does not answer.
+        """
+        free = self.control.health(_HEALTH_TIMEOUT_S).free_bytes
+        return "its disk is full" if free < _FULL_BYTES else ""
 
     def summarize(self) -> StateSummary:
         """Return fingerprints of its mails, events, contacts, files and orders, for side effects.

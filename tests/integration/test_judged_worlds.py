@@ -10,19 +10,24 @@ import pytest
 
 from controller.actions import setup_world
 from controller.actions.vocabulary import vocabulary
+from controller.episode.faults import diagnose
 from controller.episode.side_effects import StateWatch
 from evaluators.graph.outcome import Call
 from evaluators.runners import session_runner, world_runner
+from evaluators.world.orders import Item
 from evaluators.world.servers import WorldServers
 from foundation.clock import SYSTEM_CLOCK, wait_until
 from foundation.errors import ActionError
-from provisioning.resource import WORLD
+from images.engine import connect
+from provisioning.container_names import container_name
+from provisioning.resource import WORLD, ResourceSpec
 from provisioning.world.persona.model.calendar import Calendar
 from provisioning.world.persona.model.mail import Folder
 from provisioning.world.persona.words.sites import WEBMAIL
 from tests.integration.test_world import Client, Shopper, fleet, lease, world
 
 if TYPE_CHECKING:
+    from provisioning.fleet.local import LocalFleet
     from provisioning.lease import Lease
     from provisioning.protocols import Json
     from provisioning.world.resource import World
@@ -133,9 +138,9 @@ def test_events_contacts_and_files_of_the_setup_are_there(world: World) -> None:
 
 def test_an_order_is_placed_and_cancelled(world: World) -> None:
     product = world.persona.products.in_stock()[0]
-    setup_world.add_order(world, {product.number: 2})
-    assert judge(world, "has_order", items={product.number: 2})
-    assert not judge(world, "has_order", items={product.number: 1})
+    setup_world.add_order(world, [Item(article=product.number, quantity=2)])
+    assert judge(world, "has_order", items=[{"article": product.number, "quantity": 2}])
+    assert not judge(world, "has_order", items=[{"article": product.number, "quantity": 1}])
     number = WorldServers(world).orders()[0].number
     assert judge(world, "has_mail", subject=f"Your order {number}")
     shopper, person = Shopper(world), world.persona.person
@@ -145,11 +150,13 @@ def test_an_order_is_placed_and_cancelled(world: World) -> None:
     assert judge(world, "has_no_new_order")
     subject = f"Order {number} cancelled"
     assert wait_until(lambda: judge(world, "has_mail", subject=subject), timeout_s=20, every_s=0.1)
-    setup_world.add_order(world, {product.number: 1}, "shipped")
-    assert judge(world, "has_order", items={product.number: 1}, status="shipped")
+    setup_world.add_order(world, [Item(article=product.number, quantity=1)], "shipped")
+    assert judge(
+        world, "has_order", items=[{"article": product.number, "quantity": 1}], status="shipped"
+    )
     assert judge(world, "keeps_orders")
     with pytest.raises(ActionError):
-        setup_world.add_order(world, {"none": 1})
+        setup_world.add_order(world, [Item(article="none")])
 
 
 def test_pages_are_read_when_judged(world: World) -> None:
@@ -251,3 +258,53 @@ def test_a_changed_password_is_that_of_all_servers_and_gone_after_a_reset(
     assert judge(world, "stored_file_equals", path="a.txt", text="x")
     world = cast("World", lease.reset().resources["world"])
     assert Client(world).count(Folder.INBOX) > 500
+
+
+SIGNAL = """
+import os, pathlib, sys
+for path in pathlib.Path("/proc").glob("[0-9]*"):
+    if b"exim4" in (path / "cmdline").read_bytes():
+        os.kill(int(path.name), int(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize(("number", "is_by_agent"), [(9, False), (11, True)])
+def test_a_killed_server_is_the_environments_and_a_crashed_one_the_agents(
+    lease: Lease, world: World, number: int, is_by_agent: bool
+) -> None:
+    assert diagnose(world) is None
+    with connect(doing="run a program") as client:
+        container = client.containers.get(container_name(world.info.machine_id))
+        argv = ["python3", "-c", SIGNAL, str(number)]
+        assert container.exec_run(argv, user="world").exit_code == 0
+    found = wait_until(lambda: diagnose(world), timeout_s=20, every_s=0.1)
+    assert found is not None
+    fault = diagnose(world)
+    assert fault is not None
+    assert (fault.is_by_agent, fault.has_ended) == (is_by_agent, True)
+    assert f"exim ended with -{number}" in fault.detail
+    world = cast("World", lease.reset().resources["world"])
+    assert diagnose(world) is None
+
+
+def test_a_full_disk_is_the_agents_and_gone_after_a_reset(lease: Lease, world: World) -> None:
+    client = Client(world)
+    for number in range(12):
+        client.web("PUT", f"/files/{number}.bin", "x" * 15_000_000)
+    for number in range(40):
+        client.web("PUT", f"/files/small{number}.bin", "x" * 500_000)
+    fault = diagnose(world)
+    assert fault is not None
+    assert (fault.is_by_agent, fault.has_ended) == (True, False)
+    world = cast("World", lease.reset().resources["world"])
+    assert diagnose(world) is None
+
+
+def test_a_world_that_is_gone_is_the_environments(fleet: LocalFleet) -> None:
+    with fleet.acquire({"world": ResourceSpec(WORLD, parameters={"seed": 8})}) as held:
+        other = cast("World", held.environment.resources["world"])
+        with connect(doing="end a container") as client:
+            client.containers.get(container_name(other.info.machine_id)).kill()
+        fault = diagnose(other)
+        assert fault is not None
+        assert not fault.is_by_agent

@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from images.world.program.servers import ServerError, Servers
 from images.world.program.sites_control import ask_site
-from images.world.program.state import STATE, digest_state, read_state, replace_state
+from images.world.program.state import (
+    STATE,
+    count_oom_kills,
+    digest_state,
+    free_bytes,
+    read_state,
+    replace_state,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,8 +90,13 @@ class World:
             return {"mails": [base64.b64encode(path.read_bytes()).decode() for path in paths]}
 
     def health(self) -> object:
-        """Return whether there is a state, and the exit codes of servers that have ended."""
-        return {"is_filled": self._is_filled, "ended": self._servers.ended()}
+        """Return whether there is a state and room for more, and which servers have ended, by what."""
+        return {
+            "is_filled": self._is_filled,
+            "ended": self._servers.ended(),
+            "oom_kills": count_oom_kills(),
+            "free_bytes": free_bytes(),
+        }
 
     def _settle(self) -> None:
         deadline_s = time.monotonic() + _SETTLE_S

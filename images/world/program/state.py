@@ -51,6 +51,25 @@ def digest_state() -> dict[str, str]:
     return {os.fspath(path.relative_to(STATE)): _describe(path) for path in _walk(STATE)}
 
 
+def free_bytes() -> int:
+    """Return how much more the state may hold."""
+    about = os.statvfs(STATE)
+    return about.f_bavail * about.f_frsize
+
+
+def count_oom_kills() -> int:
+    """Return how many processes of the container were killed because it used all of its memory.
+
+    Source: Linux, cgroup-v2.rst (``memory.events``) and cgroup-v1/memory.rst (``memory.oom_control``).
+    """
+    for name in ("memory.events", "memory/memory.oom_control"):
+        path = Path("/sys/fs/cgroup") / name
+        if path.is_file():
+            rows = dict(line.split() for line in path.read_text().splitlines())
+            return int(rows.get("oom_kill", 0))
+    return 0
+
+
 def _walk(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.iterdir()):
         if path.name in CACHES:

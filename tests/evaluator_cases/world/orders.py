@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from evaluators.testing.case import State
 
 PEN, CUP = (product.number for product in persona(SEED).products[:2])
-TWO: dict[str, Any] = {"items": {PEN: 2}}
+TWO: dict[str, Any] = {"items": [{"article": PEN, "quantity": 2}]}
 KNOWN = persona(SEED).orders.last()
 NEW = "2603-8000000"
 _READ = {
@@ -82,10 +82,14 @@ TABLES = (
         WorldFixture,
         (
             positive("placed", order({PEN: 2}), **TWO),
-            positive("two articles", order({PEN: 1, CUP: 3}), items={CUP: 3, PEN: 1}),
+            positive(
+                "two articles",
+                order({PEN: 1, CUP: 3}),
+                items=[{"article": CUP, "quantity": 3}, {"article": PEN}],
+            ),
             positive("cancelled", order({PEN: 2}, status="cancelled"), **TWO, status="cancelled"),
             negative("nothing placed", nothing, **TWO),
-            negative("no such article", nothing, items={"none": 1}).expect_error(),
+            negative("no such article", nothing, items=[{"article": "none"}]).expect_error(),
             near_miss("other quantity", order({PEN: 3}), **TWO),
             near_miss("other article", order({CUP: 2}), **TWO),
             near_miss("further article", order({PEN: 2, CUP: 1}), **TWO),
@@ -129,7 +133,11 @@ TABLES = (
             another_way(
                 "read and starred", mailed({PEN: 2}, "\\Seen", "\\Flagged"), **TWO, flagged=True
             ),
-            another_way("two articles", mailed({PEN: 2, CUP: 1}), items={CUP: 1, PEN: 2}),
+            another_way(
+                "two articles",
+                mailed({PEN: 2, CUP: 1}),
+                items=[{"article": CUP}, {"article": PEN, "quantity": 2}],
+            ),
         ),
         inapplicable=_READ,
     ),
