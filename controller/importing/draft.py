@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import Any
 
 from controller.importing.report import Reason
 from evaluators.model.codecs import SCHEMA_VERSION, VERSION_KEY
 
-if TYPE_CHECKING:
-    from provisioning.protocols import Json
-
-Row = dict[str, "Json"]
+Row = dict[str, Any]
 NO_SOLUTION = "no-solution"
 """Tag of tasks whose benchmark has no reference solution, so that the oracle does nothing."""
 
@@ -34,6 +31,7 @@ class Draft:
         infeasible: why the task cannot be done.
         limits: limits, without those that keep their defaults.
         tags: labels.
+        applications: category of each application that suites do not know.
         files: the user's files that the task needs, by path in the suite's folder.
         refusals: why there can be no task; empty if there is one.
         missing: what was left out.
@@ -52,6 +50,7 @@ class Draft:
     infeasible: str = ""
     limits: Row = field(default_factory=dict)
     tags: list[str] = field(default_factory=list)
+    applications: dict[str, str] = field(default_factory=dict)
     files: dict[str, Path] = field(default_factory=dict)
     refusals: list[Reason] = field(default_factory=list)
     missing: list[Reason] = field(default_factory=list)

@@ -48,6 +48,7 @@ KINDS = {
     "application": "the application is not on the desktop's image",
     "extent": "the evaluator also compares what the original leaves alone",
     "file": "a file is not in the folder of files",
+    "format": "the file does not have the published format",
     "function": "no evaluator decides what the function decides",
     "getter": "no evaluator reads what the getter reads",
     "gui": "its setup drives the screen by keys or coordinates",
@@ -104,12 +105,14 @@ class ImportReport:
         results: by file, sorted.
         written: files of the suite that were created or changed.
         unchanged: number of files of the suite that were as they should be already.
+        kept: files of the suite that the user changed and the import did not.
         removed: files of the suite that no task needs any more.
     """
 
     results: Sequence[FileResult]
     written: Sequence[str] = field(default=())
     unchanged: int = 0
+    kept: Sequence[str] = field(default=())
     removed: Sequence[str] = field(default=())
 
     @property
@@ -127,6 +130,7 @@ class ImportReport:
             "suite": {
                 "written": list(self.written),
                 "unchanged": self.unchanged,
+                "kept": list(self.kept),
                 "removed": list(self.removed),
             },
         }

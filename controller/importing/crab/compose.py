@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from controller.importing.crab.file import read_crab
 from controller.importing.crab.table import crab_subtasks
-from controller.importing.crab.values import DESKTOP, HOME, PHONE, Values, here, parent_to_make
+from controller.importing.crab.values import DESKTOP, HOME, Values, here, parent_to_make
 from controller.importing.draft import Draft
 from controller.importing.errors import NotCarriedError
 from evaluators.strict import SESSION
@@ -148,34 +148,40 @@ def _prepare(draft: Draft, use: _Use, fixtures: Fixtures, made: set[str]) -> Non
         draft.roles.setdefault(known.on, known.on)
     for name in known.needs:
         path = attributes[name]
-        if any(path == other or path.startswith(f"{other}/") for other in made):
-            continue
-        try:
-            draft.place(DESKTOP, fixtures.of_path(path, HOME), here(path))
-        except NotCarriedError as exc:
-            if use.given.output and name == "file_path":
-                step: Row = {"path": here(path), "content": use.given.output}
-                draft.setup.append({"on": DESKTOP, "do": "put_file", "with": step})
-            else:
-                draft.refuse(exc.kind, f"{known.title}: {exc.brief}")
+        if not any(path == other or path.startswith(f"{other}/") for other in made):
+            _place(draft, use, fixtures, path)
     for name in known.makes:
-        if folder := parent_to_make(attributes[name]):
-            row: Row = {"on": DESKTOP, "do": "make_dir", "with": {"path": folder}}
-            if row not in draft.setup:
-                draft.setup.append(row)
+        folder = parent_to_make(attributes[name])
+        row: Row = {"on": DESKTOP, "do": "make_dir", "with": {"path": folder}}
+        if folder and row not in draft.setup:
+            draft.setup.append(row)
     if known.download:
         parts = urlsplit(attributes[known.download])
         port = parts.port or {"http": 80}.get(parts.scheme, 443)
         draft.egress.setdefault(DESKTOP, []).append(f"{parts.hostname}:{port}")
+    if known.category:
+        draft.applications[known.app] = known.category
     if known.note:
         draft.remark("option", f"{known.title}: {known.note}")
+
+
+def _place(draft: Draft, use: _Use, fixtures: Fixtures, path: str) -> None:
+    """Add what a machine of CRAB has at a path: the user's file, or the text that a file tells."""
+    try:
+        draft.place(DESKTOP, fixtures.of_path(path, HOME), here(path))
+    except NotCarriedError as exc:
+        if not use.given.output:
+            draft.refuse(exc.kind, f"{use.known.title}: {exc.brief}")
+            return
+        args: Row = {"path": here(path), "content": use.given.output}
+        draft.setup.append({"on": DESKTOP, "do": "put_file", "with": args})
 
 
 def _add_nodes(draft: Draft, use: _Use, values: Values, before: Sequence[str]) -> list[str]:
     """Add the setup and nodes of a subtask; return the id of its last node, as CRAB's are chains."""
     ids: list[str] = []
     try:
-        draft.setup += [dict(values.fill(step)) for step in use.known.setup]  # type: ignore[arg-type]
+        draft.setup += [values.fill_row(step) for step in use.known.setup]
         for node in use.known.nodes:
             if node.out:
                 draft.miss(node.out[0], f"{use.known.title}: {node.out[1]} ({node.crab})")
@@ -206,6 +212,3 @@ def _add_nodes(draft: Draft, use: _Use, values: Values, before: Sequence[str]) -
     if use.known.on == SESSION and not draft.roles:
         draft.roles[DESKTOP] = DESKTOP
     return ids[-1:]
-
-
-__all__ = ["BENCHMARK", "PHONE", "compose"]

@@ -54,6 +54,7 @@ class TableSubtask(Strict):
     id: str
     title: str
     app: str
+    category: str = ""
     on: str
     attributes: tuple[str, ...] = Field(strict=False)
     needs: tuple[str, ...] = Field(default=(), strict=False)

@@ -14,7 +14,8 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, time
+from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,15 +23,16 @@ from controller.importing.errors import NotCarriedError
 from foundation.files import digest_file
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from controller.importing.draft import Draft
     from controller.importing.fixtures import Fixtures
     from provisioning.protocols import Json
 
-HOME = "/home/crab"
+_USER = "crab"
+HOME = f"/home/{_USER}"
 """The home folder of CRAB's desktop."""
-DESKTOP, PHONE = "desktop", "phone"
+DESKTOP = "desktop"
 _PLACEHOLDER = re.compile(r"\$\{(\w+)(?:\|(\w+))?\}")
 _DATES = ("%d %B %Y", "%d %b %Y", "%B %d, %Y", "%Y-%m-%d")
 
@@ -44,9 +46,7 @@ class Values:
         fixtures: the user's files.
     """
 
-    def __init__(
-        self, attributes: Mapping[str, str], draft: Draft, fixtures: Fixtures
-    ) -> None:
+    def __init__(self, attributes: Mapping[str, str], draft: Draft, fixtures: Fixtures) -> None:
         self._attributes = attributes
         self._draft = draft
         self._fixtures = fixtures
@@ -68,25 +68,32 @@ class Values:
             return self._value(whole[1], whole[2])
         return _PLACEHOLDER.sub(lambda match: str(self._value(match[1], match[2])), value)
 
+    def fill_row(self, row: Mapping[str, Json]) -> dict[str, Json]:
+        """Return a row of the table, filled."""
+        return {key: self.fill(item) for key, item in row.items()}
+
     def _value(self, name: str, way: str | None) -> Json:
         value = self._attributes[name]
-        if way == "path":
-            return here(value)
-        if way == "original":
-            return self._draft.place_original(DESKTOP, self._fixtures.of_path(value, HOME))
-        if way == "names":
-            return self._names(value)
-        if way == "sha256":
-            return digest_file(self._fixtures.of_url(value, self._draft.id))
-        if way == "digits":
-            return re.sub(r"[^0-9+]", "", value)
-        if way == "within":
-            return f"(?s).*{re.escape(value)}.*"
-        if way == "morning":
-            return datetime.combine(_date(value), time(9)).strftime("%Y-%m-%d %H:%M")
-        if way == "midnight_ms":
-            return str(int(_date(value).timestamp() * 1000))
-        return value
+        return self._ways[way](value) if way else value
+
+    @cached_property
+    def _ways(self) -> Mapping[str, Callable[[str], Json]]:
+        return {
+            "path": here,
+            "original": self._original,
+            "names": self._names,
+            "sha256": self._sha256,
+            "digits": lambda text: re.sub(r"[^0-9+]", "", text),
+            "within": lambda text: f"(?s).*{re.escape(text)}.*",
+            "morning": lambda text: f"{_date(text):%Y-%m-%d} 09:00",
+            "midnight_ms": lambda text: str(int(_date(text).timestamp() * 1000)),
+        }
+
+    def _original(self, path: str) -> str:
+        return self._draft.place_original(DESKTOP, self._fixtures.of_path(path, HOME))
+
+    def _sha256(self, url: str) -> str:
+        return digest_file(self._fixtures.of_url(url, self._draft.id))
 
     def _names(self, folder: str) -> Json:
         found = self._fixtures.of_path(folder, HOME)
