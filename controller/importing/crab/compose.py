@@ -63,7 +63,8 @@ def compose(source: JsonSource, fixtures: Fixtures) -> Draft:
     last: dict[int, list[str]] = {}
     for number in _in_order(order):
         use = uses[number]
-        values = Values({**use.given.attribute, _OUTPUT: use.given.output or ""}, draft, fixtures)
+        attributes = {**use.given.attribute, _OUTPUT: use.given.output or ""}
+        values = Values(attributes, draft, fixtures, made)
         is_needed = any(number in other.before for other in uses)
         if _is_possible(draft, use, is_needed=is_needed):
             _prepare(draft, use, fixtures, made)

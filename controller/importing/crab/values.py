@@ -3,7 +3,7 @@
 ``${name}`` is the value of an attribute; ``${name|way}`` is what a way makes of it:
 
 * ``path``: the path in our home folder;
-* ``original``: a copy that the agent cannot change;
+* ``original``: a copy that the agent cannot change, or the file that an earlier subtask makes;
 * ``names``: names of the files in a folder that have the extension ``file_extension``;
 * ``sha256``: digest of the user's copy of an address;
 * ``digits``: only its digits;
@@ -23,7 +23,7 @@ from controller.importing.errors import NotCarriedError
 from foundation.files import digest_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from controller.importing.draft import Draft
     from controller.importing.fixtures import Fixtures
@@ -44,12 +44,20 @@ class Values:
         attributes: values by attribute.
         draft: the task.
         fixtures: the user's files.
+        made: paths that earlier subtasks make, as in CRAB's files.
     """
 
-    def __init__(self, attributes: Mapping[str, str], draft: Draft, fixtures: Fixtures) -> None:
+    def __init__(
+        self,
+        attributes: Mapping[str, str],
+        draft: Draft,
+        fixtures: Fixtures,
+        made: Collection[str] = (),
+    ) -> None:
         self._attributes = attributes
         self._draft = draft
         self._fixtures = fixtures
+        self._made = made
 
     def fill(self, value: Json) -> Json:
         """Return a value of the table with the attributes in place of placeholders.
@@ -90,15 +98,18 @@ class Values:
         }
 
     def _original(self, path: str) -> str:
+        if path in self._made:
+            return here(path)
         return self._draft.place_original(DESKTOP, self._fixtures.of_path(path, HOME))
 
     def _sha256(self, url: str) -> str:
         return digest_file(self._fixtures.of_url(url, self._draft.id))
 
     def _names(self, folder: str) -> Json:
-        found = self._fixtures.of_path(folder, HOME)
         suffix = f".{self._attributes['file_extension']}"
-        names = sorted(path.name for path in found.iterdir() if path.name.endswith(suffix))
+        found = self._fixtures.of_path(folder, HOME)
+        made = (Path(path) for path in self._made if str(Path(path).parent) == folder)
+        names = sorted({p.name for p in (*found.iterdir(), *made) if p.name.endswith(suffix)})
         if not names:
             raise NotCarriedError("file", f"{folder} has no file that ends with {suffix}")
         return list(names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from controller.importing.osworld.shell import text_of
+from controller.importing.osworld.shell import program_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ QUIT = "Quit the application before you finish."
 def add_afterwards(job: Job, judgements: Sequence[Judgement]) -> None:
     """Note what is done for the agent, and tell the agent to do it itself."""
     steps = [step for step in job.task.evaluator.postconfig if step.type not in _HARMLESS]
-    texts = [text_of(step.parameters.get("command")) for step in steps]
+    texts = [program_of(step.parameters.get("command")) for step in steps]
     driven = [text for text in texts if "pyautogui" in text]
     typed = [name for text in driven for name in _TYPES.findall(text)]
     if any(_EXPORTS.search(text) for text in driven):

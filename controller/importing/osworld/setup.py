@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 from controller.importing.errors import NotCarriedError
 from controller.importing.osworld.job import DESKTOP, files_of, home_path
-from controller.importing.osworld.shell import programs_of, shell_command, text_of, without_session
+from controller.importing.osworld.shell import (
+    program_of,
+    programs_of,
+    shell_command,
+    text_of,
+    without_session,
+)
 from controller.importing.osworld.table import mapping, require
 
 if TYPE_CHECKING:
@@ -79,7 +85,7 @@ def _execute(job: Job, step: OsworldStep) -> None:
     given = step.parameters.get("command")
     text = text_of(given)
     if "pyautogui" in text:
-        _drive(job, text)
+        _drive(job, program_of(given))
         return
     if step.parameters.get("until"):
         raise NotCarriedError("setup", f"{step.type}: until")

@@ -46,6 +46,12 @@ def text_of(command: object) -> str:
     return shlex.join(words)
 
 
+def program_of(command: object) -> str:
+    """Return a program that is given as a text or in a list of words, without quotes of a shell."""
+    words = command if isinstance(command, list) else [command or ""]
+    return " ".join(str(word) for word in words)
+
+
 def shell_command(command: object) -> ShellCommand | None:
     """Return a setup command; None if only a part of it is root's, which one step cannot do."""
     text = _PYTHON.sub("python3", text_of(command).strip())
