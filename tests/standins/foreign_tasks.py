@@ -145,8 +145,8 @@ class Judge:
     def met(self, node: str) -> bool:
         """Return whether a node is met."""
         wanted = next(row for row in self.task.graph if row.id == node)
-        together = all([self._is_met(check) for check in wanted.together])
-        return together or any([self._is_met(check) for check in wanted.alternatives])
+        together = all(self._is_met(check) for check in wanted.together)
+        return together or any(self._is_met(check) for check in wanted.alternatives)
 
     def _is_met(self, check: Check) -> bool:
         tool = self._suite.vocabulary.evaluators[check.on][check.check]
