@@ -11,6 +11,7 @@ import typer
 from appliance.cli.groups import make_group
 from appliance.cli.output import JsonOption, console_out, print_json, print_table, say
 from appliance.cli.run_options import FleetOption, Parallel, Repeats, Suite, Tasks
+from appliance.cli.suite_import import import_
 
 if TYPE_CHECKING:
     from controller.validation.evidence import Attempt, Validation
@@ -43,6 +44,7 @@ def register(app: typer.Typer) -> None:
     group.command("list")(list_)
     group.command("show")(show)
     group.command("validate")(validate)
+    group.command("import")(import_)
     group.command("add")(add)
     group.command("remove")(remove)
     app.add_typer(group, name="suite")
