@@ -37,6 +37,8 @@ IN_RENDERERS = {"PIL", "pypdfium2", "uno"}
 IN_WORLDS = {"jinja2", "starlette", "uvicorn"}
 # Packages in the phone's container, in addition to the standard library.
 IN_PHONES = {"PIL"}
+# Modules of images that worlds and phones share; they need the standard library only.
+SHARED = {"images.calendar_text"}
 
 
 def layer_of(module: str) -> int | None:
@@ -201,7 +203,7 @@ def test_the_world_imports_nothing_of_the_host_side() -> None:
         f"{path.relative_to(REPOSITORY)}:{line}: {module}"
         for path in files
         for line, module in imports(path)
-        if not module.startswith("images.world.program.")
+        if not module.startswith(("images.world.program.", *(f"{name}." for name in SHARED)))
         and module.partition(".")[0] not in sys.stdlib_module_names | IN_WORLDS
     ]
     assert wrong == []
@@ -216,6 +218,19 @@ def test_the_phone_imports_nothing_of_the_host_side() -> None:
         for path in device
         for line, module in imports(path)
         if module.partition(".")[0] not in sys.stdlib_module_names | IN_PHONES | own
-        or (module.startswith("images.") and not module.startswith("images.phone.device"))
+        or (
+            module.startswith("images.")
+            and not module.startswith(("images.phone.device", *(f"{name}." for name in SHARED)))
+        )
     ]
     assert wrong == []
+
+
+@pytest.mark.parametrize("name", sorted(SHARED))
+def test_what_images_share_needs_the_standard_library_only(name: str) -> None:
+    path = REPOSITORY / f"{name.replace('.', '/')}.py"
+    assert [
+        module
+        for _, module in imports(path)
+        if module.partition(".")[0] not in sys.stdlib_module_names
+    ] == []

@@ -6,7 +6,39 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+    from datetime import datetime
+    from typing import Protocol
+
+    from images.phone.device.log import LogBuffer
     from images.phone.device.store.database import Store
+
+    class SyncedPhone(Protocol):
+        """A phone whose state is synchronised."""
+
+        @property
+        def lock(self) -> AbstractContextManager[bool]:
+            """Held while the state is read."""
+            ...
+
+        @property
+        def log(self) -> LogBuffer:
+            """The phone's log."""
+            ...
+
+        @property
+        def store(self) -> Store:
+            """The state."""
+            ...
+
+        def now(self) -> datetime:
+            """Return the time in the phone's own zone."""
+            ...
+
+        def event(self) -> AbstractContextManager[None]:
+            """Change the state atomically and save it at the end."""
+            ...
+
 
 _EMAIL, _PASSWORD = ("device", "account_email"), ("device", "account_password")
 HERE = "127.0.0.1"

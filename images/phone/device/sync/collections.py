@@ -30,9 +30,8 @@ from images.phone.device.store.events import EventDraft, load_event, save_event
 from images.phone.device.sync.account import HERE, Known, drop_known, list_known, put_known
 
 if TYPE_CHECKING:
-    from images.phone.device.phone import Phone
     from images.phone.device.store.database import Row
-    from images.phone.device.sync.account import Account
+    from images.phone.device.sync.account import Account, SyncedPhone
 
 CALENDARS = ("private", "work", "birthdays")
 AHEAD_DAYS = 400
@@ -57,7 +56,7 @@ class CollectionSync:
         account: the account.
     """
 
-    def __init__(self, phone: Phone, account: Account) -> None:
+    def __init__(self, phone: SyncedPhone, account: Account) -> None:
         self._phone = phone
         login = base64.b64encode(f"{account.email}:{account.password}".encode()).decode()
         self._headers = {"Host": _HOST, "Authorization": f"Basic {login}"}

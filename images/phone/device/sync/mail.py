@@ -17,9 +17,8 @@ from images.phone.device.sync.account import HERE, Known, drop_known, list_known
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from images.phone.device.phone import Phone
     from images.phone.device.store.database import Row
-    from images.phone.device.sync.account import Account
+    from images.phone.device.sync.account import Account, SyncedPhone
 
 KIND = "mail"
 FOLDERS = {"INBOX": INBOX, "Sent": SENT, "Trash": TRASH}
@@ -51,7 +50,7 @@ class MailSync:
         account: the account.
     """
 
-    def __init__(self, phone: Phone, account: Account) -> None:
+    def __init__(self, phone: SyncedPhone, account: Account) -> None:
         self._phone = phone
         self._account = account
         self._seen: dict[str, bytes] = {}

@@ -13,7 +13,7 @@ from images.phone.device.sync.collections import CollectionSync
 from images.phone.device.sync.mail import MailSync
 
 if TYPE_CHECKING:
-    from images.phone.device.phone import Phone
+    from images.phone.device.sync.account import SyncedPhone
 
 EVERY_S = 3.0
 FAULTS = (
@@ -33,7 +33,7 @@ class Syncer:
         phone: the phone.
     """
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: SyncedPhone) -> None:
         self._phone = phone
         self._lock = threading.Lock()
         self._stopped = threading.Event()
