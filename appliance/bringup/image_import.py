@@ -214,10 +214,7 @@ class _Import:
         with hypervisor_tools(find(HYPERVISOR, self.settings), workdir) as tools:
             convert = ("qemu-img", "convert", "-W", "-O")
             tools.run(*convert, "raw", str(disk), str(raw), timeout_s=_TIMEOUT_S)
-            path = "/root/.ssh/authorized_keys"
-            script = f'rm {path}\nwrite "{key}" {path}\nset_inode_field {path} mode 0100600\n'
-            argv = ["debugfs", "-w", "-f", "-", str(raw)]
-            run(argv, stdin=script.encode(), timeout_s=_TIMEOUT_S).require()
+            replace_access_key(raw, key)
             tools.run(*convert, "qcow2", str(raw), str(disk), timeout_s=_TIMEOUT_S)
         raw.unlink()
         key.unlink()
@@ -258,3 +255,23 @@ class _Import:
             raise
         handle.release()
         return handle.folder.machine_id
+
+
+def replace_access_key(raw: Path, key: Path) -> None:
+    """Replace the key that opens the SSH server on a disk without partitions.
+
+    Args:
+        raw: the disk, ext4.
+        key: file with the public key.
+
+    Raises:
+        ToolError: debugfs is missing or failed.
+
+    Source: debugfs(8).
+    """
+    path = "/root/.ssh/authorized_keys"
+    script = f'rm {path}\nwrite "{key}" {path}\nset_inode_field {path} mode 0100600\n'
+    for name in ("uid", "gid"):
+        script += f"set_inode_field {path} {name} 0\n"
+    argv = ["debugfs", "-w", "-f", "-", str(raw)]
+    run(argv, stdin=script.encode(), timeout_s=_TIMEOUT_S).require()

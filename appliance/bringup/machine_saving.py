@@ -137,6 +137,8 @@ class _Saving:
             self._read("dconf", "dump", "/"),
             self._read("gsettings", "list-schemas", "--print-paths"),
         )
+        names = (HOST_KEY, f"{HOST_KEY}.pub")
+        host_keys = {name: self.machine.files.get(f"/etc/ssh/{name}") for name in names}
         self._read("sync", user="root")
         end("review")
         self.report("capture", None, f"saving the state of {self.record.machine_id}")
@@ -151,7 +153,7 @@ class _Saving:
                 machine=self.record.machine_id,
                 saved_at=datetime.fromtimestamp(SYSTEM_CLOCK.now_s(), tz=UTC).isoformat(),
             )
-            make = partial(self._make, record, capture, packages, known)
+            make = partial(self._make, record, capture, packages, known, host_keys)
             image = build_fixed(record, make, self.settings, self.report)
             end("image")
             self.report("template", None, "making the template for forks")
@@ -215,6 +217,7 @@ class _Saving:
         capture: Capture,
         packages: dict[str, str],
         known: GuestSettings,
+        host_keys: dict[str, bytes],
         workdir: Path,
         report: Report,
     ) -> Product:
@@ -222,8 +225,11 @@ class _Saving:
         source = self.machine.backing.parent
         report("disk", None, "writing the whole disk")
         capture.flatten_disk(self.settings, workdir / DISK)
-        for name in (KERNEL, INITRD, HOST_KEY, f"{HOST_KEY}.pub"):
+        for name in (KERNEL, INITRD):
             shutil.copy2(source / name, workdir / name)
+        # A fork has host keys of its own, which its disk has now.
+        for name, mode in ((HOST_KEY, 0o600), (f"{HOST_KEY}.pub", 0o644)):
+            write_atomic(workdir / name, host_keys[name], mode=mode)
         inherited = ImageProduct.read(source)
         product = ImageProduct(
             lineage=(self.name, *inherited.lineage),
