@@ -49,14 +49,18 @@ def _letter(*texts: str, font: str = "", numbered: bool = False) -> bytes:
                 run.font.name = font
         if numbered:
             run = document.sections[0].footer.paragraphs[0].add_run()
-            for kind in ("begin", "", "end"):
-                part = OxmlElement("w:fldChar" if kind else "w:instrText")
+            for tag, kind, text in (
+                ("w:fldChar", "begin", ""),
+                ("w:instrText", "", "PAGE"),
+                ("w:fldChar", "separate", ""),
+                ("w:t", "", "1"),
+                ("w:fldChar", "end", ""),
+            ):
+                part = OxmlElement(tag)
                 if kind:
                     part.set(qn("w:fldCharType"), kind)
-                else:
-                    part.text = "PAGE"
+                part.text = text or None
                 run._r.append(part)
-            run._r.insert(2, OxmlElement("w:t"))
 
     return docx(build)
 
