@@ -81,7 +81,10 @@ class Syncer:
         if account is None:
             return
         if self._of != (epoch, account) or self._parts is None:
-            self._parts = (MailSync(self._phone, account), CollectionSync(self._phone, account))
+            self._parts = (
+                MailSync(self._phone, account, epoch),
+                CollectionSync(self._phone, account, epoch),
+            )
             self._of = (epoch, account)
         for part in self._parts:
             part.run()
