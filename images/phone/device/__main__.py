@@ -85,12 +85,12 @@ def run(config: DeviceConfig, ready: Path | None) -> None:
         signal.signal(number, lambda *_: machine.stop())
     phone.compositor.screenshot()
     ringer = Ringer(phone)
-    for server in (control, adb, console, ringer, phone.syncer):
+    for server in (control, adb, console, ringer, machine.syncer):
         server.start()
     if ready is not None:
         _announce(ready, {"adb": adb.port, "console": console.port, "pid": os.getpid()})
     machine.wait()
-    for server in (adb, console, control, ringer, phone.syncer):
+    for server in (adb, console, control, ringer, machine.syncer):
         server.stop()
     processes.kill_all()
     with phone.lock:

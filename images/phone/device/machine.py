@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from images.phone.device.config import SHARED_FOLDERS
 from images.phone.device.processes import ProcessesLeftError
 from images.phone.device.store.snapshots import SnapshotRefusedError, SnapshotStore
+from images.phone.device.sync.syncer import Syncer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,6 +35,9 @@ class PhoneMachine:
         config: paths and names.
         phone: the phone with its state.
         processes: processes started by its shells.
+
+    Attributes:
+        syncer: synchronises it with the account that it is signed in to.
     """
 
     def __init__(self, config: DeviceConfig, phone: Phone, processes: Processes) -> None:
@@ -41,6 +45,7 @@ class PhoneMachine:
         self._processes = processes
         self._snapshots = SnapshotStore(config.snapshots_dir, config.root, SHARED_FOLDERS)
         self._stopped = threading.Event()
+        self.syncer = Syncer(phone)
         self.booted_s = time.monotonic()
         self.at_reboot: list[Callable[[], None]] = []
         """Functions called at the beginning of every reboot."""
@@ -109,7 +114,7 @@ class PhoneMachine:
             with contextlib.suppress(ProcessesLeftError):
                 self._processes.kill_all()
             self._phone.boot()
-            self.booted_s = time.monotonic()
+        self.booted_s = time.monotonic()
 
     def delete_snapshot(self, name: str) -> None:
         """Delete a snapshot.

@@ -24,7 +24,6 @@ from images.phone.device.store.notifications import (
     cancel_notifications,
     post_notification,
 )
-from images.phone.device.sync.syncer import Syncer
 from images.phone.device.telephony import Telephony
 from images.phone.device.touch import Touch
 from images.phone.device.ui.metrics import STATUS_BAR_PX
@@ -60,7 +59,6 @@ class Phone:
         self.lock = threading.RLock()
         self.log = LogBuffer()
         self.telephony = Telephony(self)
-        self.syncer = Syncer(self)
         self._root = root
         self._store = store
         self._stack = self._load()

@@ -21,13 +21,15 @@ def run_account(call: Invocation) -> str:
     Raises:
         CommandError: the usage is wrong, or the servers do not answer.
     """
-    phone = call.phone
+    phone, machine = call.phone, call.machine
+    if machine is None:
+        raise CommandError("account: the phone does not run")
     work: Callable[[], None]
     match call.args:
         case ["sign-in", email, password]:
-            work = partial(phone.syncer.sign_in, email, password)
+            work = partial(machine.syncer.sign_in, email, password)
         case ["sync"]:
-            work = phone.syncer.sync
+            work = machine.syncer.sync
         case ["show"]:
             account = load_account(phone.store)
             return f"{account.email if account else 'not signed in'}\n"

@@ -2,43 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-    from datetime import datetime
-    from typing import Protocol
+    from collections.abc import Iterator
 
-    from images.phone.device.log import LogBuffer
+    from images.phone.device.phone import Phone
     from images.phone.device.store.database import Store
-
-    class SyncedPhone(Protocol):
-        """A phone whose state is synchronised."""
-
-        @property
-        def lock(self) -> AbstractContextManager[bool]:
-            """Held while the state is read."""
-            ...
-
-        @property
-        def log(self) -> LogBuffer:
-            """The phone's log."""
-            ...
-
-        @property
-        def store(self) -> Store:
-            """The state."""
-            ...
-
-        def now(self) -> datetime:
-            """Return the time in the phone's own zone."""
-            ...
-
-        def event(self) -> AbstractContextManager[None]:
-            """Change the state atomically and save it at the end."""
-            ...
-
 
 _EMAIL, _PASSWORD = ("device", "account_email"), ("device", "account_password")
 HERE = "127.0.0.1"
@@ -66,6 +38,27 @@ class Known:
     local: int
     remote: str
     digest: str
+
+
+class RewoundError(OSError):
+    """The phone was rewound while it synchronised: what was read belongs to another state."""
+
+
+@contextmanager
+def writing(phone: Phone, epoch: int) -> Iterator[Store]:
+    """Change the phone's state, if it still is the one that is synchronised.
+
+    Args:
+        phone: the phone.
+        epoch: first part of the state's version.
+
+    Raises:
+        RewoundError: the phone was rewound.
+    """
+    with phone.event():
+        if phone.store.version[0] != epoch:
+            raise RewoundError("the phone was rewound")
+        yield phone.store
 
 
 def load_account(store: Store) -> Account | None:

@@ -27,11 +27,12 @@ from images.phone.device.store.contacts import (
     save_contact,
 )
 from images.phone.device.store.events import EventDraft, load_event, save_event
-from images.phone.device.sync.account import HERE, Known, drop_known, list_known, put_known
+from images.phone.device.sync.account import HERE, Known, drop_known, list_known, put_known, writing
 
 if TYPE_CHECKING:
+    from images.phone.device.phone import Phone
     from images.phone.device.store.database import Row
-    from images.phone.device.sync.account import Account, SyncedPhone
+    from images.phone.device.sync.account import Account
 
 CALENDARS = ("private", "work", "birthdays")
 AHEAD_DAYS = 400
@@ -54,10 +55,12 @@ class CollectionSync:
     Args:
         phone: the phone.
         account: the account.
+        epoch: first part of the version of the state that is synchronised.
     """
 
-    def __init__(self, phone: SyncedPhone, account: Account) -> None:
+    def __init__(self, phone: Phone, account: Account, epoch: int) -> None:
         self._phone = phone
+        self._epoch = epoch
         login = base64.b64encode(f"{account.email}:{account.password}".encode()).decode()
         self._headers = {"Host": _HOST, "Authorization": f"Basic {login}"}
         self._home = f"/dav/{account.email}"
@@ -93,7 +96,7 @@ class CollectionSync:
             elif row is None:
                 if is_one:
                     self._ask("DELETE", f"{path}.ics")
-                with self._phone.lock:
+                with writing(self._phone, self._epoch):
                     drop_known(store, "event", entry.remote)
         for local in rows.keys() - {entry.local for entry in known}:
             uid = f"{secrets.token_hex(8)}@phone.example"
@@ -113,7 +116,7 @@ class CollectionSync:
             for number, occurrence in enumerate(event.occurrences(last)):
                 wanted[f"{remote}#{number}"] = _draft_of(occurrence)
         store = self._phone.store
-        with self._phone.event():
+        with writing(self._phone, self._epoch):
             known = {entry.remote: entry for entry in list_known(store, "event")}
             for remote, draft in wanted.items():
                 entry = known.get(remote)
@@ -139,7 +142,7 @@ class CollectionSync:
             draft = drafts.get(entry.local)
             if draft is None:
                 self._ask("DELETE", f"contacts/{entry.remote}.vcf")
-                with self._phone.lock:
+                with writing(self._phone, self._epoch):
                     drop_known(store, "contact", entry.remote)
             elif _contact_digest(draft) != entry.digest:
                 self._put_contact(entry.local, entry.remote, draft)
@@ -155,7 +158,7 @@ class CollectionSync:
 
     def _pull_contacts(self, cards: list[Card]) -> None:
         store = self._phone.store
-        with self._phone.event():
+        with writing(self._phone, self._epoch):
             known = {entry.remote: entry for entry in list_known(store, "contact")}
             for card in cards:
                 entry = known.get(card.uid)
@@ -172,7 +175,7 @@ class CollectionSync:
                 drop_known(store, "contact", remote)
 
     def _keep(self, kind: str, known: Known) -> None:
-        with self._phone.lock:
+        with writing(self._phone, self._epoch):
             put_known(self._phone.store, kind, known)
 
     def _changed(self, name: str) -> str | None:

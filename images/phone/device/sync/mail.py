@@ -12,13 +12,14 @@ from email.utils import formatdate, parseaddr, parsedate_to_datetime
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from images.phone.device.store.mail import INBOX, SENT, TRASH
-from images.phone.device.sync.account import HERE, Known, drop_known, list_known, put_known
+from images.phone.device.sync.account import HERE, Known, drop_known, list_known, put_known, writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from images.phone.device.phone import Phone
     from images.phone.device.store.database import Row
-    from images.phone.device.sync.account import Account, SyncedPhone
+    from images.phone.device.sync.account import Account
 
 KIND = "mail"
 FOLDERS = {"INBOX": INBOX, "Sent": SENT, "Trash": TRASH}
@@ -48,10 +49,12 @@ class MailSync:
     Args:
         phone: the phone.
         account: the account.
+        epoch: first part of the version of the state that is synchronised.
     """
 
-    def __init__(self, phone: SyncedPhone, account: Account) -> None:
+    def __init__(self, phone: Phone, account: Account, epoch: int) -> None:
         self._phone = phone
+        self._epoch = epoch
         self._account = account
         self._seen: dict[str, bytes] = {}
 
@@ -86,7 +89,7 @@ class MailSync:
         if row is not None and FOLDERS[folder] == row["folder"]:
             for flag, is_set in (("\\Seen", row["read"]), ("\\Flagged", row["starred"])):
                 server.uid("STORE", uid, "+FLAGS" if is_set else "-FLAGS", f"({flag})")
-            with self._phone.lock:
+            with writing(self._phone, self._epoch):
                 put_known(self._phone.store, KIND, Known(entry.local, entry.remote, digest_of(row)))
             return
         if row is not None:
@@ -94,7 +97,7 @@ class MailSync:
             server.uid("COPY", uid, target)
         server.uid("STORE", uid, "+FLAGS", "(\\Deleted)")
         server.expunge()
-        with self._phone.event():  # a moved mail is fetched again from its new folder
+        with writing(self._phone, self._epoch):  # a moved mail is fetched again from its new folder
             drop_known(self._phone.store, KIND, entry.remote)
             self._phone.store.change("DELETE FROM mail WHERE _id=?", (entry.local,))
 
@@ -112,7 +115,7 @@ class MailSync:
         _, answer = server.append("Sent", "(\\Seen)", when, message.as_bytes())
         uid = _APPENDED.search(answer[0])
         if uid is not None:
-            with self._phone.lock:
+            with writing(self._phone, self._epoch):
                 remote = f"Sent/{uid[1].decode()}"
                 put_known(self._phone.store, KIND, Known(row["_id"], remote, digest_of(row)))
 
@@ -135,7 +138,7 @@ class MailSync:
         if new:
             bodies = _parts(server.uid("FETCH", ",".join(new), "(UID FLAGS BODY.PEEK[])")[1])
         mails = [(uid, flags, _read(data, FOLDERS[folder])) for uid, flags, data in bodies]
-        with self._phone.event():
+        with writing(self._phone, self._epoch):
             for uid, flags, mail in mails:
                 self._insert(f"{folder}/{uid}", flags, mail)
             for uid, entry in known.items():

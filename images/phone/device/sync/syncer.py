@@ -13,7 +13,7 @@ from images.phone.device.sync.collections import CollectionSync
 from images.phone.device.sync.mail import MailSync
 
 if TYPE_CHECKING:
-    from images.phone.device.sync.account import SyncedPhone
+    from images.phone.device.phone import Phone
 
 EVERY_S = 3.0
 FAULTS = (
@@ -33,7 +33,7 @@ class Syncer:
         phone: the phone.
     """
 
-    def __init__(self, phone: SyncedPhone) -> None:
+    def __init__(self, phone: Phone) -> None:
         self._phone = phone
         self._lock = threading.Lock()
         self._stopped = threading.Event()
@@ -81,7 +81,10 @@ class Syncer:
         if account is None:
             return
         if self._of != (epoch, account) or self._parts is None:
-            self._parts = (MailSync(self._phone, account), CollectionSync(self._phone, account))
+            self._parts = (
+                MailSync(self._phone, account, epoch),
+                CollectionSync(self._phone, account, epoch),
+            )
             self._of = (epoch, account)
         for part in self._parts:
             part.run()

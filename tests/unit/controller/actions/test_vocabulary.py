@@ -25,11 +25,11 @@ def test_setup_operations_match_the_documented_ones() -> None:
     assert {place: set(tools) for place, tools in setup_tools().items()} == {
         "desktop": {
             *("put_file", "copy_files", "make_dir", "keep_reference", "run"),
-            *("set_gsetting", "start_app", "start_program", "open_document"),
+            *("set_gsetting", "start_app", "start_program", "open_document", "trust_worlds"),
         },
         "phone": {
             *("add_task", "add_contact", "add_message", "add_call", "add_event", "add_row"),
-            *("put_file", "put_setting", "open_app"),
+            *("put_file", "put_setting", "open_app", "sign_in"),
         },
         "session": set(),
         "world": {"deliver_mail", "add_order", "add_event", "add_contact", "store_file"},

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from images.world.program.sites.accounts import Session
 
 _KM_AN_HOUR = 60
-_WIDTH, _HEIGHT, _MARGIN = 760, 460, 60
+_WIDTH, _HEIGHT, _MARGIN = 760, 460, 84
 
 
 @dataclass(frozen=True, order=True)
