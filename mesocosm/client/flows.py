@@ -84,12 +84,13 @@ class Opening:
             "trees": self.trees,
             "feedback": self.feedback,
             "fleet": self.fleet,
-            "commands": self.commands,
             "ttl_s": self.ttl_s,
             "key": self.key,
             "deadline_s": DEADLINE_S,
             "pictures": "base64",
+            # Left out unless used, so that older services understand the request.
             **({} if self.observation is None else {"observation": self.observation}),
+            **({} if self.commands == "none" else {"commands": self.commands}),
         }
 
 

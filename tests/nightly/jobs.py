@@ -15,6 +15,7 @@ _KILLS = "tests/integration/test_killed_worker.py"
 _ENDED = "tests/integration/test_ended_by.py"
 _SHOWN = "tests/integration/test_first_observations.py"
 _TEAMS = "tests/integration/test_teams_on_machines.py"
+_INSPECT = "tests/integration/test_inspect.py"
 _MARKS = "tests/unit/controller/observation/marking/test_screens.py"
 _OF_THE_SERVICE = (
     "test_appliance",
@@ -280,6 +281,12 @@ JOBS = (
         ("images/renderer", "evaluators/rendering", "tests/hostile_documents"),
         command=("-m", "tests.hostile_documents"),
         needs_appliance=False,
+    ),
+    Job(
+        "inspect",
+        "Inspect's self-check and evaluations of tasks, in an environment with the client's wheel",
+        ("client", "mesocosm", "controller/service", "tests/inspect_checks", _INSPECT),
+        pytest=(_INSPECT,),
     ),
     Job(
         "cloud-init",

@@ -247,7 +247,7 @@ def _tmpfs(memory_mib: int) -> dict[str, str]:
         HOME: f"{HOME_TMPFS},size={memory_mib // 3}m",
         "/run": f"mode=0755,nosuid,nodev,size={_SMALL_MIB // 4}m",
         "/tmp": f"mode=1777,nosuid,nodev,exec,size={_SMALL_MIB}m",  # noqa: S108 - a guest's
-        "/var/tmp": f"mode=1777,nosuid,nodev,size={_SMALL_MIB // 4}m",  # noqa: S108 - a guest's
+        "/var/tmp": f"mode=1777,nosuid,nodev,exec,size={_SMALL_MIB // 4}m",  # noqa: S108 - a guest's
         CRONTABS: f"mode=0700,uid=1000,gid=1000,nosuid,nodev,noexec,size={_CRONTABS_MIB}m",
     }
 

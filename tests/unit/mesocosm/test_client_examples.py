@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 EXAMPLES = REPOSITORY / "examples/client"
-PAGES = ("client", "gymnasium", "mcp")
+FOLDERS = ("client", "inspect")
+PAGES = ("client", "gymnasium", "mcp", "inspect")
 SHOWN = re.compile(r"^`(examples/[\w/.-]+)`:\n\n```\w+\n(.*?)```$", re.MULTILINE | re.DOTALL)
 
 
@@ -34,7 +35,7 @@ def _service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_pages_show_the_programs_verbatim() -> None:
     pages = [(REPOSITORY / f"docs/{name}.md").read_text() for name in PAGES]
     shown = dict(row for page in pages for row in SHOWN.findall(page))
-    paths = EXAMPLES.glob("*.py")
+    paths = [path for name in FOLDERS for path in (REPOSITORY / "examples" / name).glob("*.py")]
     assert shown == {str(path.relative_to(REPOSITORY)): path.read_text() for path in paths}
 
 

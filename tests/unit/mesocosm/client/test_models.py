@@ -86,7 +86,7 @@ def test_actions_are_parsed_as_the_service_sends_them(tmp_path: Path) -> None:
 
 def test_requests_have_the_fields_of_the_document(document: dict[str, Any]) -> None:
     schemas = document["components"]["schemas"]
-    sent = Opening("suite/task", observation={}).body.keys()
+    sent = Opening("suite/task", observation={}, commands="root").body.keys()
     assert sent == schemas["OpenOrder"]["properties"].keys()
     assert CommandLine("x", ["y"]).body.keys() == schemas["CommandOrder"]["properties"].keys()
     step = {"request_id", "actions", "usage", "deadline_s", "pictures"}

@@ -1,0 +1,1 @@
+"""Machines as sandboxes of Inspect, and suites as its tasks; requires the extra ``inspect``."""

@@ -1,0 +1,130 @@
+"""Evaluations with Inspect against a service with machines in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from inspect_ai import Task
+from inspect_ai import eval as evaluate_tasks
+from inspect_ai.dataset import Sample
+from inspect_ai.log import read_eval_log
+from inspect_ai.model import ContentImage, ModelOutput, ModelUsage, get_model
+from inspect_ai.solver import generate, use_tools
+from inspect_ai.tool import computer
+
+import mesocosm
+from mesocosm.inspect.config import MesocosmConfig
+from mesocosm.inspect.sandbox import MesocosmSandbox
+from mesocosm.inspect.suite import graph
+from mesocosm.inspect.suite import suite as suite_task
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog
+
+HELLO = "echo hello > note.txt\n"
+
+
+def model(*calls: tuple[str, dict[str, Any]]) -> Any:
+    """Return a model that makes these calls and then ends; counting tokens would need a network."""
+    name = "mockllm/model"
+    outputs = [ModelOutput.for_tool_call(name, tool, arguments) for tool, arguments in calls]
+    outputs += [ModelOutput.from_content(name, "done")]
+    outputs += [ModelOutput.for_tool_call(name, "submit", {"answer": "done"})] * 3
+    usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+    return get_model(
+        name, custom_outputs=[output.model_copy(update={"usage": usage}) for output in outputs]
+    )
+
+
+def evaluate(task: Task, tmp_path: Path, **options: Any) -> EvalLog:
+    (log,) = evaluate_tasks(task, log_dir=str(tmp_path), display="none", **options)
+    with mesocosm.connect() as client:
+        assert all(row.phase == "over" for row in client.episodes())
+    return log
+
+
+def test_suite_is_scored_by_its_graph(tmp_path: Path) -> None:
+    oracle = model(
+        ("actions", {"do": "open_app", "on": "phone", "arguments": {"name": "Settings"}}),
+        ("actions", {"do": "open_app", "on": "phone", "arguments": {"name": "Contacts"}}),
+    )
+    passed = evaluate(suite_task("tiny", tasks="two-apps", fleet="fake"), tmp_path, model=oracle)
+    assert passed.status == "success", passed.error
+    assert passed.results
+    assert passed.results.scores[0].metrics["accuracy"].value == 1.0
+    (sample,) = passed.samples or []
+    assert sample.scores
+    assert sample.scores["graph"].metadata == {"nodes_met": 2, "nodes": 2, "unmet": {}}
+    idle = evaluate(suite_task("tiny", tasks="two-apps", fleet="fake"), tmp_path, model=model())
+    assert idle.results
+    assert idle.results.scores[0].metrics["accuracy"].value == 0.0
+
+
+@pytest.mark.parametrize("screen", ["native", (1366, 768)])
+def test_computer_hits_what_it_shows(screen: Any, tmp_path: Path) -> None:
+    with (
+        mesocosm.connect() as client,
+        client.open("tiny/write-file", fleet="fake", trees=True) as env,
+    ):
+        assert env.observation
+        (button,) = (e for e in env.observation.trees["desktop"] if e.name == "Terminal")
+        size = (env.observation.screen.width, env.observation.screen.height)
+    shown = size if screen == "native" else screen
+    x, y = (
+        round((button.bounds[side] + button.bounds[side + 2]) / 2 * shown[side] / size[side])
+        for side in (0, 1)
+    )
+    clicks = model(
+        ("computer", {"action": "screenshot"}),
+        ("computer", {"action": "left_click", "coordinate": [x, y]}),
+        ("computer", {"action": "type", "text": HELLO}),
+    )
+    config = MesocosmConfig(task="tiny/write-file", screen=screen, fleet="fake")
+    task = Task(
+        dataset=[Sample(input="x", sandbox=("mesocosm", config))],
+        solver=[use_tools(computer(max_screenshots=None)), generate()],
+        scorer=graph(),
+    )
+    log = evaluate(task, tmp_path, model=clicks)
+    assert log.status == "success", log.error
+    assert log.results
+    assert log.results.scores[0].metrics["accuracy"].value == 1.0
+    (sample,) = log.samples or []
+    pictures = [
+        part
+        for message in sample.messages
+        if message.role == "tool" and not isinstance(message.content, str)
+        for part in message.content
+        if isinstance(part, ContentImage)
+    ]
+    assert len(pictures) == 3
+
+
+def test_half_made_sandboxes_are_undone(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fail(*_: object) -> None:
+        raise RuntimeError("the machine is silent")
+
+    monkeypatch.setattr("mesocosm.inspect.guest.Guest.home", fail)
+    config = MesocosmConfig(task="tiny/write-file", fleet="fake")
+    with pytest.raises(RuntimeError, match="silent"):
+        asyncio.run(MesocosmSandbox.sample_init("x", config, {}))
+    with mesocosm.connect() as client:
+        assert client.episodes()[0].end == "cancelled"
+
+
+def test_logs_open_in_inspects_tools(tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    log = evaluate(suite_task("tiny", tasks="two-apps", fleet="fake"), logs, model=model())
+    assert read_eval_log(log.location).samples  # with its configuration, which it reads again
+    inspect = str(Path(sys.executable).with_name("inspect"))
+    for arguments in (
+        ["log", "dump", log.location],
+        ["view", "bundle", "--log-dir", str(logs), "--output-dir", str(tmp_path / "view")],
+    ):
+        subprocess.run([inspect, *arguments], check=True, capture_output=True, timeout=120)
+    assert (tmp_path / "view/index.html").is_file()
