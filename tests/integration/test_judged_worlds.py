@@ -263,7 +263,7 @@ def test_a_changed_password_is_that_of_all_servers_and_gone_after_a_reset(
 SIGNAL = """
 import os, pathlib, sys
 for path in pathlib.Path("/proc").glob("[0-9]*"):
-    if b"exim4" in (path / "cmdline").read_bytes():
+    if (path / "cmdline").read_bytes().startswith(b"/usr/sbin/exim4"):
         os.kill(int(path.name), int(sys.argv[1]))
 """
 
