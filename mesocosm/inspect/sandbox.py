@@ -20,7 +20,8 @@ from mesocosm.client.aio import connect_async
 from mesocosm.client.errors import EpisodeOverError, ServiceError
 from mesocosm.inspect.computer import PROGRAM, ComputerShim
 from mesocosm.inspect.config import MesocosmConfig
-from mesocosm.inspect.guest import GoneError, Guest, UserError
+from mesocosm.inspect.errors import GoneError, UserError
+from mesocosm.inspect.guest import Guest
 
 if TYPE_CHECKING:
     from mesocosm.client.aio import AsyncClient, AsyncEnv
