@@ -12,6 +12,7 @@ from inspect_ai.model import get_model
 from PIL import Image
 
 from mesocosm.client.models import act
+from mesocosm.inspect.errors import CallError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -81,7 +82,7 @@ class ComputerShim:
         """
         try:
             options = _parser().parse_args(arguments)
-        except _ArgumentError as exc:
+        except CallError as exc:
             return _result(error=str(exc))
         if options.action == "cursor_position":
             x, y = self._shown(self._pointer)
@@ -219,10 +220,6 @@ class ComputerShim:
         return base64.b64encode(scaled.getvalue()).decode()
 
 
-class _ArgumentError(Exception):
-    """The tool was called with wrong arguments."""
-
-
 class _Parser(argparse.ArgumentParser):
     """A parser that raises instead of ending the process."""
 
@@ -230,9 +227,9 @@ class _Parser(argparse.ArgumentParser):
         """Raise.
 
         Raises:
-            _ArgumentError: always.
+            CallError: always.
         """
-        raise _ArgumentError(message)
+        raise CallError(message)
 
 
 def _parser() -> argparse.ArgumentParser:

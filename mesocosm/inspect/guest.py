@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from mesocosm.client.errors import EpisodeOverError, ServiceError, StateConflictError, UnknownError
+from mesocosm.inspect.errors import GoneError, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,14 +30,6 @@ _ERRORS: dict[str, type[OSError]] = {
     kind.__name__: kind
     for kind in (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
 }
-
-
-class GoneError(ServiceError):
-    """The machine does not answer, or its episode has ended."""
-
-
-class UserError(ServiceError):
-    """The episode runs no commands of this user."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,11 @@ from inspect_ai.util import (
 )
 
 from mesocosm.client.aio import connect_async
-from mesocosm.client.errors import EpisodeOverError, ServiceError
+from mesocosm.client.errors import ServiceError
 from mesocosm.inspect.computer import PROGRAM, ComputerShim
 from mesocosm.inspect.config import MesocosmConfig
-from mesocosm.inspect.guest import GoneError, Guest, UserError
+from mesocosm.inspect.errors import GoneError, UserError
+from mesocosm.inspect.guest import Guest
 
 if TYPE_CHECKING:
     from mesocosm.client.aio import AsyncClient, AsyncEnv
@@ -178,8 +179,6 @@ class MesocosmSandbox(SandboxEnvironment):
             return ExecResult(
                 success=True, returncode=0, stdout=await self._computer.run(arguments), stderr=""
             )
-        except EpisodeOverError as exc:
-            raise SandboxUnavailableError(str(exc)) from exc
         except ServiceError as exc:
             raise SandboxUnavailableError(str(exc)) from exc
 

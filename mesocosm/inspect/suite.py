@@ -18,14 +18,11 @@ from mesocosm.client.errors import EpisodeOverError
 from mesocosm.client.models import Verdict, act
 from mesocosm.client.sync import connect
 from mesocosm.inspect.config import MesocosmConfig
+from mesocosm.inspect.errors import InconclusiveError
 from mesocosm.inspect.sandbox import MesocosmSandbox
 
 if TYPE_CHECKING:
     from mesocosm.client.aio import AsyncEnv
-
-
-class InconclusiveError(RuntimeError):
-    """The episode has no verdict: its sample is an error of the evaluation, never a failure."""
 
 
 def current_env() -> AsyncEnv:

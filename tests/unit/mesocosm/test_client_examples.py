@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import runpy
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
+from foundation.process import run
 from foundation.settings import REPOSITORY
 from tests.unit.mesocosm.live_service import serving
 
@@ -59,11 +60,8 @@ def test_program_of_the_environment_is_rewarded(capsys: pytest.CaptureFixture[st
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("_service")
-def test_program_of_the_server_plays(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
-    main = runpy.run_path(str(EXAMPLES / "mcp_loop.py"))["main"]
-    asyncio.run(main("tiny/write-file", "--fleet", "fake"))
-    lines = capsys.readouterr().out.splitlines()
+def test_program_of_the_server_plays() -> None:
+    argv = [sys.executable, str(EXAMPLES / "mcp_loop.py"), "tiny/write-file", "--fleet", "fake"]
+    ended = run(argv, env={"PYTHONPATH": str(REPOSITORY)}).require()
+    lines = ended.stdout.decode().splitlines()
     assert lines[1:] == ["{'step': 2, 'is_over': True} 1 image"]
