@@ -150,7 +150,8 @@ def _prepare(draft: Draft, use: _Use, fixtures: Fixtures, made: set[str]) -> Non
     for name in known.needs:
         path = attributes[name]
         if not any(path == other or path.startswith(f"{other}/") for other in made):
-            _place(draft, use, fixtures, path)
+            text = use.given.output if name == known.tells else None
+            _place(draft, use, fixtures, path, text)
     for name in known.makes:
         folder = parent_to_make(attributes[name])
         row: Row = {"on": DESKTOP, "do": "make_dir", "with": {"path": folder}}
@@ -166,15 +167,15 @@ def _prepare(draft: Draft, use: _Use, fixtures: Fixtures, made: set[str]) -> Non
         draft.remark("option", f"{known.title}: {known.note}")
 
 
-def _place(draft: Draft, use: _Use, fixtures: Fixtures, path: str) -> None:
-    """Add what a machine of CRAB has at a path: the user's file, or the text that a file tells."""
+def _place(draft: Draft, use: _Use, fixtures: Fixtures, path: str, text: str | None) -> None:
+    """Add what a machine of CRAB has at a path: the user's file, or a text if it is known."""
     try:
         draft.place(DESKTOP, fixtures.of_path(path, HOME), here(path))
     except NotCarriedError as exc:
-        if not use.given.output:
+        if not text:
             draft.refuse(exc.kind, f"{use.known.title}: {exc.brief}")
             return
-        args: Row = {"path": here(path), "content": use.given.output}
+        args: Row = {"path": here(path), "content": text}
         draft.setup.append({"on": DESKTOP, "do": "put_file", "with": args})
 
 

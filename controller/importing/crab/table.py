@@ -59,6 +59,7 @@ class TableSubtask(Strict):
     attributes: tuple[str, ...] = Field(strict=False)
     needs: tuple[str, ...] = Field(default=(), strict=False)
     makes: tuple[str, ...] = Field(default=(), strict=False)
+    tells: str = ""
     download: str = ""
     output: bool = False
     setup: tuple[dict[str, JsonValue], ...] = Field(default=(), strict=False)

@@ -173,6 +173,15 @@ def test_files_come_from_the_users_folder(tmp_path: Path) -> None:
     } in copies
 
 
+def test_the_output_of_a_picture_is_no_text_for_its_original(tmp_path: Path) -> None:
+    after = f"{CRAB_HOME}/assets/bright.png"
+    before = f"{CRAB_HOME}/assets/lake.png"
+    edit = (BRIGHTER, {"image_path_before_edit": before, "image_path_after_edit": after}, after)
+    result, suite = import_one(tmp_path, crab(edit))
+    assert (result.status, {why.kind for why in result.reasons}) == (Status.REFUSED, {"file"})
+    assert suite is None
+
+
 def test_a_download_is_compared_with_the_users_copy(tmp_path: Path) -> None:
     url = "https://data.test/pictures/fiji%20beach.png?size=1"
     get = (DOWNLOAD, {"url": url, "file_path": f"{CRAB_HOME}/Downloads/fiji.png"})
