@@ -27,7 +27,7 @@ MAX_ANSWERS = 100
 _FUNCTIONS = frozenset({"where", "least"})
 """Selections that need a function, which a question cannot have."""
 _HIDDEN = frozenset({"records", "digest"})
-_NAMES = ("number", "name", "subject", "title", "path", "url", "street")
+_NAMES = ("name", "number", "subject", "title", "path", "url", "street")
 """Fields that stand for the whole record: the first one that it has."""
 
 

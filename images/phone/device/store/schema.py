@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 TABLES = (
     "setting", "property", "task", "contact", "contact_data", "interface", "sms", "call", "event",
-    "note", "mail", "alarm", "timer", "city", "document", "page", "bookmark", "notification",
+    "note", "mail", "alarm", "timer", "city", "document", "page", "bookmark", "notification", "synced",
 )  # fmt: skip
 
 _FIRST = """
