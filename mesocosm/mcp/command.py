@@ -76,6 +76,7 @@ async def _serve_http(server: Server[Any], port: int) -> None:
     app = server.streamable_http_app(host=_HOST)
     config = uvicorn.Config(app, host=_HOST, port=port, log_level="warning")
     listener = config.bind_socket()
+    listener.listen()  # whoever reads the line below may connect at once
     url = f"http://{_HOST}:{listener.getsockname()[1]}/mcp"
     print(f"Serving at {url}; ends with Ctrl-C.", file=sys.stderr, flush=True)
     web = _Server(config)

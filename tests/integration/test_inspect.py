@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from appliance.bringup.machines import remove_machines
 from foundation.clock import wait_until
 from foundation.process import run
-from foundation.settings import REPOSITORY
+from foundation.settings import REPOSITORY, Settings
 from tests.standins.container import desktop_container_settings
 from tests.standins.reach import free_port
 from tests.tiers import nightly
@@ -81,6 +82,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]
     finally:
         process.terminate()
         process.wait(120)
+        remove_machines(Settings(state_dir=state, desktop="container"))
 
 
 def answers(url: str) -> bool:

@@ -100,10 +100,12 @@ def test_reference_client_plays_over_streamable_http(environment: dict[str, str]
         )
         assert process.stderr is not None
         line = (await process.stderr.readline()).decode()
-        async with Client(line.split()[2].rstrip(";")) as client:
-            await play(client)
-        process.terminate()
-        _, stderr = await process.communicate()
+        try:
+            async with Client(line.split()[2].rstrip(";")) as client:
+                await play(client)
+        finally:
+            process.terminate()
+            _, stderr = await process.communicate()
         return stderr.decode()
 
     assert "PASS: success" in asyncio.run(run())
