@@ -68,6 +68,10 @@ class Draft:
         """Note a difference that matters to no verdict."""
         _add(self.notes, Reason(kind, text))
 
+    def prepare(self, step: Row) -> None:
+        """Add a setup step before the others, so that the goal is not met from the start."""
+        self.setup.insert(0, step)
+
     def keep_file(self, path: Path) -> str:
         """Have a file or folder of the user copied into the suite; return its path there."""
         for name, known in self.files.items():

@@ -7,7 +7,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from controller.importing.errors import NotCarriedError
-from controller.importing.osworld.job import carries, check
+from controller.importing.osworld.job import DESKTOP, carries, check
 from controller.importing.osworld.shell import without_session
 
 if TYPE_CHECKING:
@@ -22,6 +22,11 @@ _TEST = re.compile(
 _PRINTED = re.compile(r"^(?:u?int(?:16|32|64)|byte|double)\s+")
 _CHECKS = {"f": "file_exists", "d": "directory_exists"}
 _ZEROS = ("UTC", "GMT")
+_OPPOSITE = {"true": "false", "false": "true"}
+_OTHER_ZONE = (
+    "ln -sfn /usr/share/zoneinfo/Asia/Tokyo /etc/localtime && echo Asia/Tokyo > /etc/timezone"
+)
+"""Our desktops start in UTC, OSWorld's do not."""
 
 
 def _words(getter: dict[str, Any], function: str) -> list[str]:
@@ -54,6 +59,9 @@ def _exact(job: Job, judged: Judgement) -> list[Row]:
         case ["gsettings", "get", schema, key]:
             value = _PRINTED.sub("", str(wanted).strip())
             value = value[1:-1] if re.fullmatch(r"'[^']*'", value) else value
+            if value in _OPPOSITE:
+                args = {"schema": schema, "key": key, "value": _OPPOSITE[value]}
+                job.draft.prepare({"on": DESKTOP, "do": "set_gsetting", "with": args})
             return [check("gsetting_equals", schema=schema, key=key, value=value)]
         case ["ls", path]:
             return [check("directory_lists", path=path, names=str(wanted).splitlines())]
@@ -124,5 +132,7 @@ def _utc(job: Job, judged: Judgement) -> list[Row]:
     if _words(judged.result, judged.function)[:1] != ["timedatectl"]:
         raise _unknown(judged.function, judged.result.get("command"))
     job.draft.miss("extent", "is_utc_0: ours accepts UTC and GMT, not every zone with offset 0")
+    args = {"command": _OTHER_ZONE, "user": "root"}
+    job.draft.prepare({"on": DESKTOP, "do": "run", "with": args})
     first, *others = (check("timezone_is", zone=zone) for zone in _ZEROS)
     return [{**first, "or": others}]

@@ -353,6 +353,27 @@ def test_functions_become_checks(case: str, tmp_path: Path) -> None:
     assert (node.check, node.args, node.conjuncts) == (name, args, ())
 
 
+def test_the_goal_is_not_met_from_the_start(tmp_path: Path) -> None:
+    content = osworld(
+        "exact_match",
+        result=command("gsettings get org.a shown"),
+        expected=rule(expected="false\n"),
+        config=[
+            {"type": "execute", "parameters": {"command": ["gsettings", "set", "b", "c", "1"]}}
+        ],
+    )
+    _, _, task = _one(tmp_path, content)
+    assert task is not None
+    first, second = _steps(task)
+    assert first["do"] == "set_gsetting"
+    assert first["with"] == {"schema": "org.a", "key": "shown", "value": "true"}
+    assert second["with"] == {"command": "gsettings set b c 1"}
+    _, _, task = _one(tmp_path, osworld("is_utc_0", result=command("timedatectl status")))
+    assert task is not None
+    assert _steps(task)[0]["with"]["user"] == "root"
+    assert task.sudo
+
+
 _REFUSED: dict[str, tuple[dict[str, Any], list[str]]] = {
     "unknown function": (osworld("is_nice", result=vm_file("/home/user/a")), ["function"]),
     "unknown getter": (osworld("exact_match", result={"type": "mood"}), ["getter"]),

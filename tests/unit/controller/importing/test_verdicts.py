@@ -84,6 +84,7 @@ _SMS = crab((MESSAGE, {"content": "The bus leaves at ten", "number": "0445550199
 _DIAL = crab((CALL, {"number": "044-555-0199"}))
 
 _GET = ("/usr/bin/gsettings", "get", "org.gnome.desktop.screensaver", "lock-enabled")
+
 SAMPLES = {
     "exact_match of a setting": Sample(
         "exact_match, OSWorld a4d98375: the printed value, with its newline, equals the expected one",
