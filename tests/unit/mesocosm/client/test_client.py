@@ -207,8 +207,8 @@ def test_heartbeats_keep_what_is_used_and_nothing_else(tmp_path: Path) -> None:
         serving(tmp_path, SYSTEM_CLOCK, tends=True) as service,
         mesocosm.connect(service.url, service.token) as client,
     ):
-        kept = client.open(EDITOR, ttl_s=3.0)
-        dropped = client.open(EDITOR, ttl_s=3.0)
+        kept = client.open(EDITOR, ttl_s=5.0)
+        dropped = client.open(EDITOR, ttl_s=6.0)
         assert service.fleet.leased == 2
         del dropped  # its program forgot it
         gc.collect()
