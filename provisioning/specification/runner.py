@@ -143,6 +143,7 @@ def run_specification(
             argv += ["-p", "no:testinfra", "-p", "no:pytest11.testinfra", "-c", os.devnull]
             argv += ["--rootdir", folder, "--import-mode=importlib", *map(str, files)]
             env = {RELAY: str(address), "PYTHONPATH": str(REPOSITORY), "PYTEST_ADDOPTS": ""}
+            env["PYTHONDONTWRITEBYTECODE"] = "1"  # the files lie in a built image
             done = stream(argv, on_line=on_line, timeout_s=_TIMEOUT_S, env=env, cwd=Path(folder))
         finally:
             server.shutdown()

@@ -127,3 +127,13 @@ def test_a_specification_does_not_import_the_plugins_of_this_host(tmp_path: Path
     report = run_specification(LocalMachine(), [test], lambda _line: None)
     assert report.is_passed, report.lines()
     assert sys.version_info >= (3, 11)
+
+
+def test_files_of_an_image_stay_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    test = tmp_path / "test_it.py"
+    test.write_text("def test_it(host):\n    assert host\n")
+    assert not run_specification(LocalMachine(), [test], lambda _line: None).failed
+    assert [path.name for path in tmp_path.iterdir()] == ["test_it.py"]
