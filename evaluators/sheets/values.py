@@ -38,9 +38,7 @@ _SHOWN = re.compile(
     rf"(?P<number>[0-9.,'\u2019\s]*[0-9][.,]?(?:E[+-]?[0-9]+)?)\s*(?P<right>{_BESIDE})?\s*(?P<last>-)?(?P<close>\))?\s*"
 )
 _WHOLE = {
-    mark: re.compile(
-        rf"[0-9]*|[1-9][0-9]{{0,2}}([{others}'\u2019\s])(?:[0-9]{{2,3}}\1)*[0-9]{{3}}"
-    )
+    mark: re.compile(rf"[0-9]*|[1-9][0-9]{{0,2}}([{others}'\u2019\s])(?:[0-9]{{2,3}}\1)*[0-9]{{3}}")
     for mark, others in ((".", ","), (",", "."))
 }
 """Digits before the decimal mark, in groups; first as the desktop's locale has them."""

@@ -130,7 +130,9 @@ def test_a_document_on_which_a_renderer_died_once_is_viewed(tmp_path: Path) -> N
     assert isinstance(views_of(renderers, tmp_path).view(b"file", REQUEST).view, SheetsView)
 
 
-def test_a_renderer_that_does_not_reply_is_ended_and_not_the_documents_fault(tmp_path: Path) -> None:
+def test_a_renderer_that_does_not_reply_is_ended_and_not_the_documents_fault(
+    tmp_path: Path,
+) -> None:
     import threading
 
     released = threading.Event()
