@@ -21,7 +21,7 @@ from images.renderer.program import framing
 from images.renderer.program.errors import DocumentError
 from images.renderer.program.memory import peak_mib
 from images.renderer.program.office import Office
-from images.renderer.program.patience import LIMIT_S, watch
+from images.renderer.program.patience import LIMIT_S, Watcher
 from images.renderer.program.pdf import view_pdf
 from images.renderer.program.picture import view_picture
 from images.renderer.program.sheets import view_sheets
@@ -58,6 +58,7 @@ def main() -> None:
     output = os.fdopen(os.dup(1), "wb")
     # Libraries print to standard output; a message must not be mixed with it.
     os.dup2(2, 1)
+    watcher = Watcher(output.fileno(), framing.encode({"error": _TOO_SLOW}))
     office = Office(Path(tempfile.mkdtemp()))
     office.warm_up()
     output.write(framing.encode({"ready": True}))
@@ -65,16 +66,12 @@ def main() -> None:
     header, parts = framing.read_message(partial(os.read, 0))
     signal.alarm(LIFETIME_S)
     threading.Thread(target=_end_with_host, daemon=True).start()
-    lock = threading.Lock()
-
-    def reply(message: bytes) -> None:
-        lock.acquire()  # and keep it, because the first reply is the last
-        output.write(message)
-        output.flush()
-        os._exit(0)  # without waiting for LibreOffice, which ends with the container
-
-    watch(lambda: reply(framing.encode({"error": _TOO_SLOW})))
-    reply(_answer(office, header, parts))
+    watcher.start()
+    answer = _answer(office, header, parts)
+    watcher.stop()
+    output.write(answer)
+    output.flush()
+    os._exit(0)  # without waiting for LibreOffice, which ends with the container
 
 
 def _end_with_host() -> None:

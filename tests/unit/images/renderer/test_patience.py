@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import threading
+import sys
 import time
 from typing import TYPE_CHECKING
 
 import pytest
 
+from foundation.process import run
 from images.renderer.program import patience
 
 if TYPE_CHECKING:
@@ -42,15 +43,34 @@ def test_this_process_uses_a_processor(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("waits_s", "uses_s", "is_ended"), [(0, 0, True), (9, 0, False), (9, 9, True)]
+    ("waits_s", "uses_s", "is_used"), [(0, 0, True), (9, 0, False), (9, 9, True)]
 )
 def test_waiting_for_a_processor_does_not_count(
-    waits_s: float, uses_s: float, monkeypatch: pytest.MonkeyPatch, *, is_ended: bool
+    waits_s: float, uses_s: float, monkeypatch: pytest.MonkeyPatch, *, is_used: bool
 ) -> None:
-    waits, uses = iter([0.0, *[waits_s] * 99]), iter([0.0, *[uses_s] * 99])
+    waits, uses = iter([0.0, *[waits_s] * 5]), iter([0.0, *[uses_s] * 5])
     monkeypatch.setattr(patience, "waited_s", lambda: next(waits))
     monkeypatch.setattr(patience, "used_s", lambda: next(uses))
-    monkeypatch.setattr(patience, "_POLL_S", 0.05)
-    ended = threading.Event()
-    patience.watch(ended.set, limit_s=0.01)
-    assert ended.wait(5 if is_ended else 0.3) == is_ended
+    monkeypatch.setattr(patience, "_POLL_S", 0.02)
+    if is_used:
+        patience.wait_until_used(0.01)
+    else:
+        with pytest.raises(StopIteration):
+            patience.wait_until_used(0.01)
+
+
+_PROGRAM = """
+import os, sys, time
+from images.renderer.program.patience import Watcher
+watcher = Watcher(1, b"too slow", 0.1)
+watcher.start()
+time.sleep(float(sys.argv[1]))
+watcher.stop()
+os.write(1, b"a view")
+"""
+
+
+@pytest.mark.parametrize(("sleeps_s", "reply"), [("0", b"a view"), ("60", b"too slow")])
+def test_one_of_both_processes_replies(sleeps_s: str, reply: bytes) -> None:
+    argv = [sys.executable, "-c", _PROGRAM, sleeps_s]
+    assert run(argv, timeout_s=50).stdout == reply
