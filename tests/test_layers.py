@@ -32,7 +32,7 @@ PACKAGES = sorted({name.partition(".")[0] for name in LAYERS})
 # Packages in the probe's zipapp, and packages of the guest's Python.
 IN_GUESTS = {"mss", "pyautogui", "Xlib", "jeepney", "gi", "jupyter_client", "__future__"}
 # Packages in the renderer, in addition to the standard library.
-IN_RENDERERS = {"PIL", "pypdfium2", "uno"}
+IN_RENDERERS = {"PIL", "pypdf", "pypdfium2", "uno"}
 # Packages in a world's container, in addition to the standard library.
 IN_WORLDS = {"jinja2", "starlette", "uvicorn"}
 # Packages in the phone's container, in addition to the standard library.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from evaluators.rendering.cache import ViewCache
 from evaluators.rendering.container import open_renderer
-from evaluators.rendering.errors import DocumentUnviewableError, RendererError
+from evaluators.rendering.errors import DocumentUnviewableError, RendererDiedError, RendererError
 from evaluators.rendering.image import require_renderer
 from evaluators.rendering.pool import RendererPool
 from evaluators.rendering.process import VIEW_TIMEOUT_S, RendererProcess
@@ -64,8 +64,8 @@ class DocumentViews:
 
         Raises:
             DocumentUnviewableError: the document is too large, or the renderer refused it, died on
-                it, or took too long.
-            RendererError: the renderer does not start, or does not speak its protocol.
+                it twice, or took too long.
+            RendererError: the renderer does not start, does not speak its protocol, or waits for a busy host.
         """
         if len(document) > MAX_DOCUMENT_BYTES:
             limit_mib = MAX_DOCUMENT_BYTES >> 20
@@ -73,14 +73,21 @@ class DocumentViews:
         key = self._cache.key(self.digest, document, request)
         parts = self._cache.get(key)
         if parts is None:
-            with self._pool.renderer() as renderer:
-                view, *pages = renderer.view(document, request.asked(), self._timeout_s)
-                self.memory_peak_mib = renderer.memory_peak_mib
+            try:
+                view, *pages = self._render(document, request)
+            except RendererDiedError:
+                view, *pages = self._render(document, request)
             parts = [read_again(view), *pages]
             viewed = _parse(parts)
             self._cache.put(key, parts)
             return viewed
         return _parse(parts)
+
+    def _render(self, document: bytes, request: ViewRequest) -> list[bytes]:
+        with self._pool.renderer() as renderer:
+            parts = renderer.view(document, request.asked(), self._timeout_s)
+            self.memory_peak_mib = renderer.memory_peak_mib
+        return parts
 
     def warm(self) -> None:
         """Start the renderers that stand by, in the background."""

@@ -6,7 +6,7 @@ from foundation.errors import EvaluationError
 
 
 class RendererError(EvaluationError):
-    """The renderer does not start, or does not speak its protocol: never the document's fault."""
+    """The renderer does not start, does not speak its protocol, or waits for a busy host: never the document's fault."""
 
     code = "renderer"
 
@@ -15,3 +15,7 @@ class DocumentUnviewableError(EvaluationError):
     """The renderer refused a document, or ended or exceeded its time limit on it."""
 
     code = "document_unviewable"
+
+
+class RendererDiedError(DocumentUnviewableError):
+    """The renderer ended without a reply, which may be the document's fault, or that of a host without memory."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
-from evaluators.rendering.errors import DocumentUnviewableError, RendererError
+from evaluators.rendering.errors import DocumentUnviewableError, RendererDiedError, RendererError
 from images.renderer.program.framing import MessageError, encode, read_message
 
 if TYPE_CHECKING:
     from provisioning.links.transport import Transport
 
 START_TIMEOUT_S = 60.0
-VIEW_TIMEOUT_S = 60.0
+VIEW_TIMEOUT_S = 180.0
+"""Time limit of a view with what it waits for a busy host. The renderer itself refuses what takes too long."""
 
 
 class RendererProcess:
@@ -32,6 +33,7 @@ class RendererProcess:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
         self._buffer = b""
+        self._is_late = False
         self.memory_peak_mib: float | None = None
         try:
             header, _ = self._read(START_TIMEOUT_S)
@@ -52,8 +54,9 @@ class RendererProcess:
             timeout_s: time after which the renderer is killed.
 
         Raises:
-            DocumentUnviewableError: the renderer refused the document, died on it, or took too long.
-            RendererError: it sent something else than a reply.
+            DocumentUnviewableError: the renderer refused the document, because it takes too long, or otherwise.
+            RendererDiedError: it ended on the document.
+            RendererError: it sent something else than a reply, or nothing in time, because the host is busy.
         """
         try:
             self._transport.write(encode(request, [document]))
@@ -61,8 +64,13 @@ class RendererProcess:
         except MessageError as exc:
             raise RendererError("The renderer sent no valid reply.", details=str(exc)) from exc
         except (EOFError, OSError) as exc:
-            raise DocumentUnviewableError(
-                f"The renderer ended without a view of the document, or exceeded {timeout_s:g} s.",
+            if self._is_late:
+                raise RendererError(
+                    f"The renderer did not reply within {timeout_s:g} s.",
+                    resolution="Run fewer trials at a time: the host is too busy.",
+                ) from exc
+            raise RendererDiedError(
+                "The renderer ended without a view of the document.",
                 details=self._transport.read_error_tail(),
             ) from exc
         finally:
@@ -81,7 +89,7 @@ class RendererProcess:
 
     def _read(self, timeout_s: float) -> tuple[dict[str, Any], list[bytes]]:
         """Read one message; close the transport at the deadline, which ends the input."""
-        timer = threading.Timer(timeout_s, self._transport.close)
+        timer = threading.Timer(timeout_s, self._end_late)
         timer.start()
         try:
             return read_message(self._take)
@@ -90,6 +98,10 @@ class RendererProcess:
             raise
         finally:
             timer.cancel()
+
+    def _end_late(self) -> None:
+        self._is_late = True
+        self._transport.close()
 
     def _take(self, size: int) -> bytes:
         if not self._buffer:

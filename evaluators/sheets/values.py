@@ -38,12 +38,10 @@ _SHOWN = re.compile(
     rf"(?P<number>[0-9.,'\u2019\s]*[0-9][.,]?(?:E[+-]?[0-9]+)?)\s*(?P<right>{_BESIDE})?\s*(?P<last>-)?(?P<close>\))?\s*"
 )
 _WHOLE = {
-    mark: re.compile(rf"[0-9]*|[0-9]{{1,3}}([{others}'\u2019\s])(?:[0-9]{{2,3}}\1)*[0-9]{{3}}")
+    mark: re.compile(rf"[0-9]*|[1-9][0-9]{{0,2}}([{others}'\u2019\s])(?:[0-9]{{2,3}}\1)*[0-9]{{3}}")
     for mark, others in ((".", ","), (",", "."))
 }
-"""Digits before the decimal mark, in groups."""
-_SCALED = re.compile(r"[0#?][.,\s]+(?![0#?.,\s])")
-"""The end of a format that divides a number by thousands."""
+"""Digits before the decimal mark, in groups; first as the desktop's locale has them."""
 _TIME = re.compile(
     r"(\d+)[:h](\d\d)(?::(\d\d)(?:[.,]0+)?)?(?!\d)(?:\s*([AaPp])\.?\s?[Mm]\.?)?", re.ASCII
 )
@@ -122,7 +120,8 @@ def shows_number(drawn: str, number_format: str, value: float) -> bool:
     """Return whether a drawn text is a number in a usual format, rounded as it is drawn.
 
     It consists of digits, separators and signs, and may have percent, a currency, an exponent or a fraction; anything
-    else, such as a unit, may change the number. No digit is typed into the format.
+    else, such as a unit, may change the number. What is a number in the desktop's locale, such as 1.234 and 1,234, is
+    read in it, whatever the locale of the format. No digit is typed into the format.
     """
     if _DIGIT.search(_literals(number_format)):
         return False
@@ -136,32 +135,34 @@ def shows_number(drawn: str, number_format: str, value: float) -> bool:
         return False
     signs = [sign for sign in shown.group("open", "sign", "second", "last") if sign]
     sides = shown["left"], shown["right"]
-    readings = _readings(shown["number"])
-    is_doubtful = len(readings) > 1 and _SCALED.search(number_format) is not None
-    if len(signs) > 1 or None not in sides or is_doubtful:
+    reading = _reading(shown["number"])
+    if len(signs) > 1 or None not in sides or reading is None:
         return False
     sign = -1 if signs and signs[0] != "+" else 1
     scale = 0.01 if "%" in sides else 1.0
-    return any(_is_rounded(sign * number * scale, value, step * scale) for number, step in readings)
+    number, step = reading
+    return _is_rounded(sign * number * scale, value, step * scale)
 
 
 def _is_rounded(found: float, value: float, step: float) -> bool:
     return abs(found - value) <= step * 0.5 + abs(value) * 1e-9
 
 
-def _readings(token: str) -> list[tuple[float, float]]:
-    """Return the numbers that a token may be, with the size of a step of its last digit."""
+def _reading(token: str) -> tuple[float, float] | None:
+    """Return the number that a token is, with the size of a step of its last digit; None if it is none.
+
+    It is read as in the desktop's locale; as in others only if it is no number there.
+    """
     mantissa, _, exponent = token.lower().partition("e")
     power = 10.0 ** min(int(exponent or 0), 300)
-    found = {}
     for mark in ".,":
         whole, point, decimals = mantissa.rpartition(mark)
         if not point:
             whole, decimals = mantissa, ""
         if _WHOLE[mark].fullmatch(whole) and (not decimals or decimals.isdigit()):
             digits = re.sub(r"[^0-9]", "", whole) or "0"
-            found[float(f"{digits}.{decimals}") * power] = 10.0 ** -len(decimals) * power
-    return list(found.items())
+            return float(f"{digits}.{decimals}") * power, 10.0 ** -len(decimals) * power
+    return None
 
 
 def moment_number(text: str, null_date: str) -> float | None:

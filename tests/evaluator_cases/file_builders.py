@@ -241,6 +241,30 @@ def changed(data: bytes, parts: Mapping[str, bytes]) -> bytes:
     return zipped({**unzipped(data), **parts})
 
 
+def with_moving_text(document: bytes, before: str, animation: str = "scroll") -> bytes:
+    """Return an OpenDocument file with shapes whose text moves.
+
+    Args:
+        document: the file.
+        before: XML before whose occurrences the shapes are put.
+        animation: how the text moves; ``none`` for not at all.
+    """
+    content = unzipped(document)["content.xml"].decode()
+    style = (
+        '<style:style style:name="Moving" style:family="graphic"><style:graphic-properties '
+        f'text:animation="{animation}" draw:stroke="none" draw:fill="none"/></style:style>'
+    )
+    shape = (
+        '<draw:rect draw:style-name="Moving" svg:x="0.2in" svg:y="9.2in" svg:width="1in" '
+        'svg:height="0.3in"><text:p>new</text:p></draw:rect>'
+    )
+    end = "</office:automatic-styles>"
+    assert end in content
+    assert before in content
+    moving = content.replace(end, style + end).replace(before, shape + before)
+    return changed(document, {"content.xml": moving.encode()})
+
+
 def bombed(data: bytes) -> bytes:
     """Return an archive with an additional member that unpacks to 97 MiB."""
     file = io.BytesIO(data)

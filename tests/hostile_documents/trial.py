@@ -13,7 +13,6 @@ import docker
 import numpy as np
 
 from evaluators.rendering.errors import DocumentUnviewableError
-from evaluators.rendering.process import VIEW_TIMEOUT_S
 from evaluators.rendering.request import ViewRequest
 from foundation.clock import SYSTEM_CLOCK
 
@@ -118,7 +117,7 @@ def _attempt(views: DocumentViews, document: HostileDocument) -> Attempt:
     except Exception as exc:  # noqa: BLE001 - the host must survive any document
         fate, detail = "failed", f"{type(exc).__name__}: {exc}"
     seconds = SYSTEM_CLOCK.monotonic_s() - start_s
-    if fate == "died" and seconds >= VIEW_TIMEOUT_S:
+    if fate == "refused" and "It takes more than" in detail:
         fate = "timed out"
     return Attempt(document.name, fate, seconds, detail)
 

@@ -73,7 +73,7 @@ class Slide(ViewModel):
         transition_s: duration of the transition.
         advances_after_s: seconds after which the next slide follows; None if it waits.
         shapes: its shapes from the back to the front.
-        has_animation: whether it, or its master, has a picture of several frames; nothing on it is seen.
+        has_animation: whether it, or its master, has a picture of several frames, or a text that moves; nothing on it is seen.
     """
 
     name: str

@@ -21,6 +21,7 @@ from images.renderer.program import framing
 from images.renderer.program.errors import DocumentError
 from images.renderer.program.memory import peak_mib
 from images.renderer.program.office import Office
+from images.renderer.program.patience import LIMIT_S, Watcher
 from images.renderer.program.pdf import view_pdf
 from images.renderer.program.picture import view_picture
 from images.renderer.program.sheets import view_sheets
@@ -45,8 +46,11 @@ VIEWERS: dict[str, Callable[[Office, bytes, dict[str, Any]], Reply]] = {
     **dict.fromkeys(_PICTURES, view_picture),
 }
 """The function that views a document, by the suffix of its file."""
-LIFETIME_S = 120
+LIFETIME_S = 240
 """Time after a request in which this process ends, even if its host is gone or a library hangs."""
+
+
+_TOO_SLOW = f"It takes more than {LIMIT_S:g} s."
 
 
 def main() -> None:
@@ -54,6 +58,7 @@ def main() -> None:
     output = os.fdopen(os.dup(1), "wb")
     # Libraries print to standard output; a message must not be mixed with it.
     os.dup2(2, 1)
+    watcher = Watcher(output.fileno(), framing.encode({"error": _TOO_SLOW}))
     office = Office(Path(tempfile.mkdtemp()))
     office.warm_up()
     output.write(framing.encode({"ready": True}))
@@ -61,7 +66,10 @@ def main() -> None:
     header, parts = framing.read_message(partial(os.read, 0))
     signal.alarm(LIFETIME_S)
     threading.Thread(target=_end_with_host, daemon=True).start()
-    output.write(_answer(office, header, parts))
+    watcher.start()
+    answer = _answer(office, header, parts)
+    watcher.stop()
+    output.write(answer)
     output.flush()
     os._exit(0)  # without waiting for LibreOffice, which ends with the container
 

@@ -51,6 +51,12 @@ def decide_notes(
         for number in asked
         if number < len(slides)
     }
+    animated = {
+        number
+        for number in lines
+        for page in [slides[number].NotesPage]
+        if has_animation([page, page.MasterPage])
+    }
     for slide in slides:
         slide.Visible = True  # notes of hidden slides are not printed
         # Only the notes' own text counts, not the same text in the picture of the slide or beside it.
@@ -73,7 +79,6 @@ def decide_notes(
     by_slide: dict[int, list[dict[str, Any]]] = {}
     for text, row in zip(texts, decided, strict=True):
         by_slide.setdefault(text["page"], []).append(row)
-    animated = {number for number in lines if has_animation([slides[number].NotesPage])}
     return [
         undecided(ANIMATED) if number in animated else _summary(by_slide.get(number, []))
         for number in asked

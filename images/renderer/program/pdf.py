@@ -22,8 +22,14 @@ from images.renderer.program.pages import (
     render_page,
     render_pages,
 )
-from images.renderer.program.pdf_annotations import refuse_undrawn, undrawn_annotations
+from images.renderer.program.pdf_annotations import (
+    places_of_fields,
+    refuse_touched,
+    undrawn_annotations,
+)
+from images.renderer.program.pdf_widgets import Widgets
 from images.renderer.program.readings import attach_readings
+from images.renderer.program.sheet_drawn import background_of
 from images.renderer.program.visibility import (
     Item,
     asked_of,
@@ -50,6 +56,8 @@ _SCRIPT = re.compile(rb"/JavaScript\b|/JS\b")
 _PASSWORD = 1 << 13
 """Flag of a text field. Source: ISO 32000-1, 12.7.4.3."""
 _TEXT_FIELD = raw.FPDF_FORMFIELD_TEXTFIELD
+_UNDRAWN = "an annotation without an appearance, which viewers draw differently, is on it"
+_ON_FIELD = "a form field, which viewers draw differently, is on it"
 _LAYERED = "it is in a layer, of which pdfium does not tell whether it is shown"
 _TYPES = {
     raw.FPDF_FORMFIELD_PUSHBUTTON: "button",
@@ -96,7 +104,8 @@ def view_pdf(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
         if row["is_shown"] and isinstance(item, Item) and item.drawn:
             row["lines"] = fields.lines_in(item.boxes[0])
     attach_readings(path, objects, is_foreign=True)
-    refuse_undrawn((*rows, *objects), undrawn_annotations(pdf))
+    refuse_touched((*rows, *objects), undrawn_annotations(pdf), _UNDRAWN)
+    refuse_touched(rows, places_of_fields(pdf), _ON_FIELD)
     view["shown"] = merge_rows(request["shown"], {"text": rows, "object": objects})
     pages = [encode_png(page) for page in render_pages(path)] if request["pages"] else []
     return Reply(view, pages)
@@ -142,6 +151,7 @@ class _Fields:
         self._doubtful: dict[int, str] = {}
         self._has_scripts: bool | None = None
         self._flat: Any = None
+        self._widgets: Widgets | None = None
         self._spots: list[tuple[int, int]] = []
         self.rows: list[dict[str, Any]] = []
         for number in range(len(pdf) if pdf.formenv else 0):
@@ -194,10 +204,19 @@ class _Fields:
         box = Box(row["page"], left, top, left + row["width_mm"], top + row["height_mm"])
         is_text = row["type"] in {"text", "choice", "list"}
         characters = len("".join(row["value"].split())) if is_text else 0
+        if is_text and (reason := self._reason_unlike(row, spot, box)):
+            return undecided(reason)
         if row["is_checked"]:
             box, characters = _inside(box), 1  # a tick, not the border
         drawn = self._drawn(box) if is_text else ""
         return Item((box,), characters, lambda: self._removed.add(spot), drawn)
+
+    def _reason_unlike(self, row: dict[str, Any], spot: tuple[int, int], box: Box) -> str:
+        """Return why viewers, which draw a field themselves, may not show its value."""
+        if self._widgets is None:
+            self._widgets = Widgets(_SavedCopy(self._pdf, raw.FPDF_REMOVE_SECURITY).data)
+        page = render_page(self._pdf[box.page])
+        return self._widgets.reason_unlike(*spot, row["value"], background_of(page, box))
 
     def lines_in(self, box: Box) -> list[dict[str, Any]]:
         """Return the lines that are drawn in a box, to be read."""
@@ -262,9 +281,9 @@ def _text_in(page: Any, box: Box) -> str:  # noqa: ANN401 - pypdfium2 has no typ
 class _SavedCopy:
     """The bytes of an open PDF."""
 
-    def __init__(self, pdf: Any) -> None:  # noqa: ANN401 - pypdfium2 has no types
+    def __init__(self, pdf: Any, flags: int = raw.FPDF_NO_INCREMENTAL) -> None:  # noqa: ANN401
         self._parts: list[bytes] = []
-        pdf.save(self)
+        pdf.save(self, flags=flags)
         self.data = b"".join(self._parts)
 
     def write(self, data: bytes) -> int:

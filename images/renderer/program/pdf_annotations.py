@@ -46,8 +46,25 @@ def undrawn_annotations(pdf: Any) -> list[Box]:  # noqa: ANN401 - pypdfium2 has 
     ]
 
 
-def refuse_undrawn(rows: Iterable[dict[str, Any]], boxes: Sequence[Box]) -> None:
-    """Let places that annotations touch not be seen."""
+def places_of_fields(pdf: Any) -> list[Box]:  # noqa: ANN401 - pypdfium2 has no types
+    """Return the places of form fields, which viewers draw by their values and not by their appearance."""
+    return [
+        box
+        for number in range(len(pdf))
+        for page in [pdf[number]]
+        for index in range(min(raw.FPDFPage_GetAnnotCount(page), MAX_ANNOTATIONS))
+        if (box := _place_of(page, number, index, is_field=True)) is not None
+    ]
+
+
+def refuse_touched(rows: Iterable[dict[str, Any]], boxes: Sequence[Box], reason: str) -> None:
+    """Let places that touch those of annotations not be seen.
+
+    Args:
+        rows: rows of items.
+        boxes: places of annotations.
+        reason: why.
+    """
     for row in rows if boxes else ():
         for place in row["places"]:
             left, top = place["left_mm"], place["top_mm"]
@@ -55,17 +72,20 @@ def refuse_undrawn(rows: Iterable[dict[str, Any]], boxes: Sequence[Box]) -> None
             own = Box(place["page"], left, top, *sides)
             place["is_seen"] = place["is_seen"] and not any(map(own.overlaps, boxes))
         if row["is_shown"] and not any(place["is_seen"] for place in row["places"]):
-            reason = "an annotation without an appearance, which viewers draw differently, is on it"
             row.update(is_shown=False, reason=reason)
 
 
-def _place_of(page: Any, number: int, index: int) -> Box | None:  # noqa: ANN401
-    """Return the place of an annotation; None if pdfium draws it, or no viewer does."""
+def _place_of(page: Any, number: int, index: int, *, is_field: bool = False) -> Box | None:  # noqa: ANN401
+    """Return the place of an annotation, or only of a field; None if pdfium draws it, or no viewer does."""
     annotation = raw.FPDFPage_GetAnnot(page, index)
     try:
         is_hidden = raw.FPDFAnnot_GetFlags(annotation) & _HIDDEN
         size = raw.FPDFAnnot_GetAP(annotation, raw.FPDF_ANNOT_APPEARANCEMODE_NORMAL, None, 0)
-        is_drawn = raw.FPDFAnnot_GetSubtype(annotation) in _DRAWN or size > _NOTHING_BYTES
+        kind = raw.FPDFAnnot_GetSubtype(annotation)
+        if is_field:
+            is_drawn, margin = kind != raw.FPDF_ANNOT_WIDGET, 0.0
+        else:
+            is_drawn, margin = kind in _DRAWN or size > _NOTHING_BYTES, _MARGIN_MM
         if is_hidden or is_drawn:
             return None
         rect, height = raw.FS_RECTF(), page.get_height()
@@ -74,10 +94,10 @@ def _place_of(page: Any, number: int, index: int) -> Box | None:  # noqa: ANN401
         top, bottom = sorted((mm_of(height - rect.top), mm_of(height - rect.bottom)))
         return Box(
             number,
-            left - _MARGIN_MM,
-            top - _MARGIN_MM,
-            right + _MARGIN_MM,
-            bottom + _MARGIN_MM,
+            left - margin,
+            top - margin,
+            right + margin,
+            bottom + margin,
         )
     finally:
         raw.FPDFPage_CloseAnnot(annotation)

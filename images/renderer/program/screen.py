@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 MAX_SHAPES = 5_000
 """Shapes of a document, with those in groups."""
-ANIMATED = "an animated picture is beside it, of which a print has one frame"
+ANIMATED = "an animated picture or text is beside it, of which a print has one moment"
 _MAX_DEPTH = 20
 _UnknownProperty = uno.getClass("com.sun.star.beans.UnknownPropertyException")
 _SETTINGS = {
@@ -109,12 +109,12 @@ def every_shape(pages: Iterable[Any]) -> Iterator[Any]:
 
 
 def has_animation(pages: Iterable[Any]) -> bool:
-    """Return whether a picture on draw pages has several frames."""
+    """Return whether a picture on draw pages has several frames, or a text moves or blinks."""
     return any(map(is_animated, every_shape(pages)))
 
 
 def refuse(rows: Iterable[dict[str, Any]], pages: Container[int]) -> None:
-    """Let nothing be seen that is decided on pages of the print with animated pictures."""
+    """Let nothing be seen that is decided on pages of the print with animations."""
     for row in rows:
         for place in row["places"]:
             place["is_seen"] = place["is_seen"] and place["page"] not in pages
@@ -124,7 +124,10 @@ def refuse(rows: Iterable[dict[str, Any]], pages: Container[int]) -> None:
 
 
 def is_animated(shape: Any) -> bool:  # noqa: ANN401 - UNO has no types
-    """Return whether a shape is a picture of several frames, of which a print has the first one."""
+    """Return whether a shape is a picture of several frames, of which a print has the first one, or has a moving text."""
+    motion = _get(shape, "TextAnimationKind")
+    if motion is not None and motion.value != "NONE":
+        return True
     is_picture = _kind_of(shape).endswith(_PICTURES)
     return is_picture and bool(_get(_get(shape, "Graphic"), "Animated"))
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from PIL.Image import Image
 
+    from images.renderer.program.sheet_filters import FilterButton
+
 _PIXEL_MM = 25.4 / DPI
 
 
@@ -39,6 +41,7 @@ class AskedCell:
         inset_mm: what its borders take of its edges.
         is_clean: whether its letters have nothing else in their place.
         is_wrapped: whether its text has several lines, all of which must be drawn.
+        button: the button of its filter; None if it has none.
     """
 
     page: int
@@ -51,6 +54,7 @@ class AskedCell:
     inset_mm: float = 0
     is_clean: bool = False
     is_wrapped: bool = False
+    button: FilterButton | None = None
 
     def note(self, boxes: Sequence[Box], letters: Sequence[Sequence[Character]]) -> None:
         """Keep its places in the print, and the letters in each of them."""
@@ -77,6 +81,9 @@ class AskedCell:
             return "a part of it is not drawn, or hardly differs from its background"
         if self.is_wrapped and not is_part_of(self.shown, text_of(self.letters)):
             return "some of its lines are cut off"
+        boxes = [letter.box for letter in self.letters if not letter.text.isspace()]
+        if self.button is not None and self.button.covers(self.boxes[0], boxes):
+            return "it is under the button of a filter"
         return "another text is drawn in its place" if self.is_other_drawn else ""
 
 

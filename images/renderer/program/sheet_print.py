@@ -20,6 +20,11 @@ from images.renderer.program.readings import attach_readings
 from images.renderer.program.screen import ANIMATED, has_animation
 from images.renderer.program.sheet_chart_parts import ChartParts, decide_charts
 from images.renderer.program.sheet_drawn import background_of, read_characters, runs_of, text_of
+from images.renderer.program.sheet_filters import (
+    button_of,
+    filtered_cells,
+    is_mirrored,
+)
 from images.renderer.program.sheet_letters import AskedCell, check_letters
 from images.renderer.program.sheet_lines import MAX_LINES, border_mm, lines_of_cells
 from images.renderer.program.sheet_objects import find_chart, place_of, shapes_of
@@ -83,6 +88,7 @@ class SheetPrinter:
         self._last: list[Image] = []
         self._windows: dict[str, dict[str, Any]] = {}
         self._animated: dict[str, bool] = {}
+        self._filtered: dict[int, set[tuple[int, int]]] = {}
 
     def decide(self) -> list[dict[str, Any]]:
         """Return for each asked item whether it is seen."""
@@ -205,12 +211,21 @@ class SheetPrinter:
         area = cursor.RangeAddress
         if not is_open(self._windows[sheet.Name], area.EndRow, area.EndColumn):
             return undecided(_OUTSIDE)
+        if area.Sheet not in self._filtered:
+            self._filtered[area.Sheet] = filtered_cells(self._document, area.Sheet)
+        has_button = (area.StartRow, area.StartColumn) in self._filtered[area.Sheet]
+        if has_button and is_mirrored(sheet):
+            return undecided("the button of a filter may be on it")
         tile = self._tile_of(sheet, area.StartColumn, area.StartRow)
         box = self._box(tile, cursor.Position, cursor.Size)
         is_text = cell.Type.value == "TEXT"
         spill = self._spill(tile, sheet, area) if is_text else ()
         known = AskedCell(box.page, cell.String if is_text else None, shown=cell.String)
         known.inset_mm = border_mm(sheet, area)
+        if has_button:
+            is_merged = (area.StartRow, area.StartColumn) != (area.EndRow, area.EndColumn)
+            zoom = self._windows[sheet.Name]["zoom_percent"]
+            known.button = button_of(cell, zoom, is_merged=is_merged)
         known.is_wrapped = is_text and (bool(cell.IsTextWrapped) or "\n" in cell.String)
         size = len("".join(cell.String.split()))
         item = Item((box, *spill), size, partial(self._blank, cell, known))

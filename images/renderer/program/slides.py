@@ -209,9 +209,10 @@ def _fill(shape: Any) -> str | None:  # noqa: ANN401 - UNO has no types
 
 def _property(thing: Any, name: str, default: Any) -> Any:  # noqa: ANN401 - UNO has no types
     try:
-        return thing.getPropertyValue(name)
+        value = thing.getPropertyValue(name)
     except _UnknownProperty:
         return default
+    return default if value is None else value
 
 
 def _decide_texts(

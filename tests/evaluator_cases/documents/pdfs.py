@@ -90,6 +90,23 @@ def _annotated(kind: str, left: int = 60) -> Make:
     return pages(draw("Invoice 7"), box=f"0 0 612 792] /Annots [{shape}] /X [")
 
 
+def _choice(options: str) -> str:
+    """Return the entries of a list of which ``Ann`` is chosen."""
+    return text_field("name", f"Ann) /Ff 131072 /Opt [{options}] /TU (x", shown="Ann").replace(
+        "/Tx", "/Ch"
+    )
+
+
+_DRAWN_BY_VIEWERS = {
+    "rotated": text_field("name", "Ann) /MK << /R 90 >> /TU (x", shown="Ann"),
+    "black on black": text_field("name", "Ann) /MK << /BG [0 0 0] >> /TU (x", shown="Ann"),
+    "white": text_field("name", "Ann", shown="Ann", look="1 g"),
+    "tiny": text_field("name", "Ann", shown="Ann").replace("/F 12 Tf", "/F 0.5 Tf", 1),
+    "another option": _choice("[(Ann) (Bob)]"),
+    "no option": _choice("(Bob)"),
+}
+"""Entries of fields whose appearance is not what viewers make of them."""
+
 TABLES = (
     table(
         pdfs.pdf_page_count_equals,
@@ -159,6 +176,8 @@ TABLES = (
             f"{draw('Invoice')} {draw('7', '150 720')} {draw('not', '122 720')}",
         ),
         forged("under a polygon of other viewers", at(PATH, _annotated("Polygon")), **_TEXT),
+        forged("under a form field", at(PATH, _annotated("Widget")), **_TEXT),
+        another_way("beside a form field", at(PATH, _annotated("Widget", 300)), **_TEXT),
         another_way("beside a polygon", at(PATH, _annotated("Polygon", 300)), **_TEXT),
         another_way("under a link", at(PATH, _annotated("Link")), **_TEXT),
         another_way(
@@ -199,6 +218,11 @@ TABLES = (
         forged("hidden", at(PATH, form(text_field("name", "Ann", flags=2))), **_FIELD),
         forged("off the page", at(PATH, form(text_field("name", "Ann", left=900))), **_FIELD),
         forged("white", at(PATH, form(text_field("name", "Ann", look="1 g"))), **_FIELD),
+        *(
+            forged(f"as viewers draw it: {name}", at(PATH, form(entries)), **_FIELD)
+            for name, entries in _DRAWN_BY_VIEWERS.items()
+        ),
+        another_way("choice", at(PATH, form(_choice("(Bob) (Ann)"))), **_FIELD),
         forged("without a field", at(PATH, page(draw("Ann", "110 166"))), **_FIELD),
         forged("password", at(PATH, form(text_field("name", "Ann) /Ff 8192 /TU (x"))), **_FIELD),
         forged(

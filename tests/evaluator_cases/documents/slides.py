@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PIL import Image
 
@@ -21,6 +21,7 @@ from tests.evaluator_cases import file_builders
 from tests.evaluator_cases.document_cases import at
 from tests.evaluator_cases.invoice_pictures import forged_pages, invoice
 from tests.evaluator_cases.slide_decks import (
+    FAIR,
     PATH,
     animated,
     body,
@@ -41,6 +42,9 @@ from tests.evaluator_cases.slide_decks import (
     transparent,
     veil,
 )
+
+if TYPE_CHECKING:
+    from tests.evaluator_cases.document_cases import Make
 
 CAT = file_builders.noise(1, (320, 240))
 _TALK = deck(on(title("Hello"), box("one\ntwo"), notes("Smile")), title("Bye"))
@@ -88,6 +92,11 @@ def _flicker(slide: Any) -> None:
 
 
 _SHEET = '<draw:rect draw:layer="L" svg:x="0cm" svg:y="0cm" svg:width="30cm" svg:height="30cm"/>'
+
+
+def _moving(before: str, animation: str = "scroll") -> Make:
+    """Return a function that creates LibreOffice's presentation with texts that move."""
+    return lambda: file_builders.with_moving_text(FAIR.read_bytes(), before, animation)
 
 
 def _unlisted() -> bytes:
@@ -177,6 +186,10 @@ TABLES = (
         another_way("in a layer for the screen", at(PATH, layered("screen")), **_DEADLINE),
         another_way(
             "under a layer for the printer", at(PATH, layered("printer", _SHEET)), **_DEADLINE
+        ),
+        forged("beside a text that moves", at(PATH, _moving("</draw:page>")), **_DEADLINE),
+        another_way(
+            "beside a text that could move", at(PATH, _moving("</draw:page>", "none")), **_DEADLINE
         ),
         forged("beside an animated picture", at(PATH, deck(on(box("two"), _flicker))), **_LINE),
         another_way("table", at(PATH, deck(_table)), **_LINE),

@@ -5,23 +5,27 @@ from __future__ import annotations
 import datetime as dt
 import io
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evaluators.documents import spreadsheets
 from evaluators.testing.case import another_way, corrupt, forged, near_miss, negative, positive
 from tests.evaluator_cases.document_cases import at
-from tests.evaluator_cases.file_builders import broken
+from tests.evaluator_cases.file_builders import broken, with_moving_text
 from tests.evaluator_cases.sheet_books import (
     PATH,
     SAVED,
     added,
     formatted,
     new,
+    ods,
     prices,
     put,
     table,
     xlsx,
 )
+
+if TYPE_CHECKING:
+    from tests.evaluator_cases.document_cases import Make
 
 _TEA: dict[str, Any] = {"path": PATH, "cell": "B2", "value": 2.5}
 _SUM: dict[str, Any] = {"path": PATH, "cell": "B4", "formula": "=SUM(B2:B3)"}
@@ -183,6 +187,26 @@ def _functions() -> bytes:
     return xlsx({**others, **formulas}, {"A10": 2.5}, name)()
 
 
+def _moving(animation: str) -> Make:
+    """Return a function that creates LibreOffice's workbook with a text beside the table that moves."""
+    return lambda: with_moving_text(ods(), "</table:shapes>", animation)
+
+
+def _filtered(width: float) -> Any:
+    """Return a function that gives B2 the button of a filter, in a column of a width."""
+
+    def change(book: Any) -> None:
+        book.active.auto_filter.ref = "A2:B3"
+        book.active.column_dimensions["B"].width = width
+
+    return change
+
+
+def _as(code: str) -> Any:
+    """Return a function that gives B2 a number format."""
+    return formatted(B2={"number_format": code})
+
+
 def _frozen(first: str) -> Any:
     """Return a function that freezes two rows, or one row and column, from a cell that the window begins with."""
 
@@ -336,6 +360,16 @@ TABLES = (
             **_TEA,
         ),
         forged("only its last line fits", put(_wrapped(15)), path=PATH, cell="A2", value=_NOTE),
+        forged("beside a text that moves", at(PATH, _moving("scroll")), **_TEA),
+        another_way("beside a text that could move", at(PATH, _moving("none")), **_TEA),
+        forged("number without place beside its filter", put(_filtered(4)), **_TEA),
+        another_way("beside its filter", put(_filtered(12)), **_TEA),
+        forged("typed separator", put(_as("0\\.000"), B2=2500), **{**_TEA, "value": 2500}),
+        forged(
+            "point of another locale", put(_as("[$-407]#,##0"), B2=2500), **{**_TEA, "value": 2500}
+        ),
+        another_way("comma of another locale", put(_as("[$-407]0.00"), B2=2.5), **_TEA),
+        another_way("true of openpyxl", put(B3=True), path=PATH, cell="B3", value=True),
         another_way("wrapped", put(_wrapped(30)), path=PATH, cell="A2", value=_NOTE),
         *(
             forged(f"in the format {code}", put(formatted(B2={"number_format": code})), **_TEA)

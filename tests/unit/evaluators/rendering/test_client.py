@@ -118,11 +118,21 @@ def test_a_refusal_is_the_documents_and_is_not_cached(tmp_path: Path) -> None:
 
 
 def test_a_renderer_that_dies_on_a_document_is_the_documents_fault(tmp_path: Path) -> None:
+    renderers = Renderers(lambda *_: b"")
     with pytest.raises(DocumentUnviewableError, match="its last words"):
-        views_of(Renderers(lambda *_: b""), tmp_path).view(b"file", REQUEST)
+        views_of(renderers, tmp_path).view(b"file", REQUEST)
+    assert len(renderers.started) == 2
 
 
-def test_a_renderer_that_hangs_is_ended(tmp_path: Path) -> None:
+def test_a_document_on_which_a_renderer_died_once_is_viewed(tmp_path: Path) -> None:
+    replies = [b"", reply()]
+    renderers = Renderers(lambda *_: replies.pop(0))
+    assert isinstance(views_of(renderers, tmp_path).view(b"file", REQUEST).view, SheetsView)
+
+
+def test_a_renderer_that_does_not_reply_is_ended_and_not_the_documents_fault(
+    tmp_path: Path,
+) -> None:
     import threading
 
     released = threading.Event()
@@ -132,7 +142,7 @@ def test_a_renderer_that_hangs_is_ended(tmp_path: Path) -> None:
         return b""
 
     renderers = Renderers(answer)
-    with pytest.raises(DocumentUnviewableError, match=r"0\.3 s"):
+    with pytest.raises(RendererError, match=r"0\.3 s"):
         views_of(renderers, tmp_path).view(b"file", REQUEST)
     released.set()
     assert renderers.started[0].is_closed
