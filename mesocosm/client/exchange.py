@@ -21,6 +21,7 @@ from mesocosm.client.errors import (
     ProtocolError,
     RequestError,
     ServiceError,
+    StateConflictError,
     UnreachableError,
     error_of,
 )
@@ -154,6 +155,13 @@ def unreachable(request: Request, error: Answer) -> UnreachableError:
         "To trust your own certificate, set SSL_CERT_FILE to its file."
         if certificate
         else "Check its address, and that it runs: `mesocosm service start` on its host.",
+    )
+
+
+def closed_error() -> StateConflictError:
+    """Return the error of a call after the client was closed."""
+    return StateConflictError(
+        "The client is closed.", resolution="Call `connect` again, or act within its block."
     )
 
 
