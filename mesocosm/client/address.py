@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import urllib.parse
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,8 @@ _PORT = "MESOCOSM_SERVICE_PORT"
 _STATE_DIR = "MESOCOSM_STATE_DIR"
 _DEFAULT_PORT = "9465"
 _DEFAULT_STATE_DIR = "/var/lib/mesocosm"
+_TOKEN_CHARACTERS = re.compile(r"[!-~]+")
+"""Visible ASCII: anything else is no part of a header, or ends it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ def find_address(url: str | None = None, token: str | None = None) -> Address:
 
     Raises:
         AddressError: the URL is invalid.
-        TokenError: there is no token.
+        TokenError: there is no token, or it cannot be sent.
     """
     port = os.environ.get(_PORT, _DEFAULT_PORT)
     base = (url or os.environ.get(URL) or f"http://127.0.0.1:{port}").rstrip("/")
@@ -56,7 +59,23 @@ def find_address(url: str | None = None, token: str | None = None) -> Address:
             f"{base!r} is not the address of a service.",
             resolution="Use https://HOST:PORT, or http:// for this host or a tunnel.",
         )
-    return Address(base, token or os.environ.get(TOKEN) or _token_of_host(base))
+    if re.search(r"/api(/v\d+)?$", parts.path):
+        raise AddressError(
+            f"{base!r} has the path of the API, which the client adds itself.",
+            resolution=f"Use {base[: base.rindex('/api')]}.",
+        )
+    given = (token or os.environ.get(TOKEN) or "").strip()
+    return Address(base, _checked(given or _token_of_host(base)))
+
+
+def _checked(token: str) -> str:
+    """Return the token; errors do not contain it."""
+    if not _TOKEN_CHARACTERS.fullmatch(token):
+        raise TokenError(
+            "The token has characters that no token has, such as spaces or line breaks.",
+            resolution=f"Copy it again, in one line, to {TOKEN}.",
+        )
+    return token
 
 
 def _token_of_host(base: str) -> str:

@@ -11,8 +11,9 @@ import httpx
 from mesocosm.client import flows
 from mesocosm.client.address import Address, find_address
 from mesocosm.client.errors import ServiceError
-from mesocosm.client.exchange import Flow, Pause, options_of
-from mesocosm.client.flows import CommandLine, EpisodeState, Opening
+from mesocosm.client.exchange import Flow, Pause, closed_error, options_of
+from mesocosm.client.farewell import give_up
+from mesocosm.client.flows import CommandLine, EpisodeState, opening_of
 from mesocosm.client.heartbeat import Heart
 
 if TYPE_CHECKING:
@@ -73,22 +74,40 @@ class AsyncClient:
         **options: Any,  # noqa: ANN401 - see `Opening`
     ) -> AsyncEnv:
         """Lease the machines of a task and prepare it; see `sync.Client.open`."""
-        opening = Opening(task, seed, **options)
-        return AsyncEnv(self, await self.drive(flows.open_episode(opening)))
+        opening = opening_of(task, seed, options)
+        try:
+            return AsyncEnv(self, await self.drive(flows.open_episode(opening)))
+        except Exception:
+            raise
+        except BaseException:  # a cancelled task, above all
+            give_up(self.address, keys=[opening.key])
+            raise
 
     async def close(self) -> None:
         """Cancel the episodes that are still open, and close the connections."""
-        while self._open:
-            episode_id = self._open.pop()
-            try:
-                await self.drive(flows.cancel_episode(episode_id))
-            except ServiceError as exc:
-                _log.warning("%s was not ended: %s", episode_id, exc)
-        self._heart.stop()
-        await self._http.aclose()
+        try:
+            while self._open:
+                episode_id = next(iter(self._open))
+                try:
+                    await self.drive(flows.cancel_episode(episode_id))
+                except ServiceError as exc:
+                    _log.warning("%s was not ended: %s", episode_id, exc)
+                self._open.discard(episode_id)
+        finally:
+            if self._open:  # interrupted
+                give_up(self.address, episode_ids=sorted(self._open))
+                self._open.clear()
+            self._heart.stop()
+            await self._http.aclose()
 
     async def drive(self, flow: Flow[T]) -> T:
-        """Run a flow: send what it asks for, and return its result."""
+        """Run a flow: send what it asks for, and return its result.
+
+        Raises:
+            ServiceError: a request failed, or the client is closed.
+        """
+        if self._http.is_closed:
+            raise closed_error()
         answer: Answer = None
         while True:
             try:

@@ -19,7 +19,9 @@ from mesocosm.client.errors import (
     CapacityError,
     LateError,
     ProtocolError,
+    RequestError,
     ServiceError,
+    StateConflictError,
     UnreachableError,
     error_of,
 )
@@ -111,7 +113,7 @@ def ask(request: Request, model: type[M]) -> Flow[M]:
             str(exc),
             "Install the version of mesocosm-client that belongs to the service.",
             status=response.status_code,
-        ) from exc
+        ) from None
 
 
 def exchange(request: Request) -> Flow[httpx.Response]:
@@ -130,11 +132,14 @@ def exchange(request: Request) -> Flow[httpx.Response]:
             pause_s = _pause_before_repetition(request, answer, error)
             if pause_s is None or time.monotonic() - started_s + pause_s > _limit_s(request, error):
                 raise error
+        elif isinstance(answer, httpx.LocalProtocolError | httpx.UnsupportedProtocol):
+            # Its text may hold headers, and with them the token.
+            raise RequestError(f"{request.method} {request.url} cannot be sent.") from None
         else:
             attempts += 1
             is_unsent = isinstance(answer, httpx.ConnectError | httpx.ConnectTimeout)
             if attempts >= _ATTEMPTS or not (request.is_repeatable or is_unsent):
-                raise unreachable(request, answer) from answer
+                raise unreachable(request, answer) from None
             pause_s = _FIRST_PAUSE_S * 2 ** (attempts - 1)
         if pause_s:
             yield Pause(pause_s)
@@ -150,6 +155,13 @@ def unreachable(request: Request, error: Answer) -> UnreachableError:
         "To trust your own certificate, set SSL_CERT_FILE to its file."
         if certificate
         else "Check its address, and that it runs: `mesocosm service start` on its host.",
+    )
+
+
+def closed_error() -> StateConflictError:
+    """Return the error of a call after the client was closed."""
+    return StateConflictError(
+        "The client is closed.", resolution="Call `connect` again, or act within its block."
     )
 
 

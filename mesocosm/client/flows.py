@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import uuid
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from mesocosm.client.errors import EpisodeOverError, RequestError, UnknownError
@@ -24,8 +25,6 @@ from mesocosm.client.models import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from mesocosm.client.exchange import Flow
 
 Feedback = Literal["none", "hints", "nodes"]
@@ -159,6 +158,39 @@ def cancel_episode(episode_id: str) -> Flow[Episode]:
     )
 
 
+def check_actions(actions: object) -> None:
+    """Check that these are a list of actions.
+
+    Raises:
+        RequestError: they are not.
+    """
+    if isinstance(actions, Mapping | str) or not isinstance(actions, Sequence):
+        raise RequestError(
+            "`step` takes a list of actions.", resolution="Call step([act(…)]) instead."
+        )
+    for action in actions:
+        if not isinstance(action, Mapping):
+            raise RequestError(
+                f"{action!r} is not an action.",
+                resolution="Use act(NAME, ROLE, **arguments), such as act('click', 'desktop', x=1, y=2).",
+            )
+
+
+def opening_of(task: str, seed: int, options: Mapping[str, Any]) -> Opening:
+    """Return an opening with these options.
+
+    Raises:
+        RequestError: there is no such option.
+    """
+    known = [item.name for item in fields(Opening) if item.name not in {"task", "seed"}]
+    if unknown := sorted(set(options) - set(known)):
+        raise RequestError(
+            f"`open` has no option {', '.join(unknown)}.",
+            resolution=f"Its options are {', '.join(known)}.",
+        )
+    return Opening(task, seed, **options)
+
+
 class EpisodeState:
     """What a client knows of an open episode; base of `Env` and `AsyncEnv`.
 
@@ -195,10 +227,7 @@ class EpisodeState:
         self, actions: Sequence[Mapping[str, Any]], usage: Usage | None, request_id: str | None
     ) -> Flow[Step]:
         """Carry out actions; see `Env.step`."""
-        if isinstance(actions, dict):
-            raise RequestError(
-                "`step` takes a list of actions.", resolution="Call step([action]) instead."
-            )
+        check_actions(actions)
         body = {
             "request_id": request_id or uuid.uuid4().hex,
             "actions": [dict(action) for action in actions],
@@ -206,7 +235,10 @@ class EpisodeState:
             "deadline_s": DEADLINE_S,
             "pictures": "base64",
         }
-        step = yield from ask(self._post("step", body), Step)
+        try:
+            step = yield from ask(self._post("step", body), Step)
+        except EpisodeOverError as exc:
+            raise self._over(exc) from None
         self.observation, self.outcome, self.is_over = step.observation, step.outcome, step.done
         return step
 
@@ -246,6 +278,16 @@ class EpisodeState:
                 self._update(reply)
             self.is_closed = True
         return self.outcome
+
+    def _over(self, error: EpisodeOverError) -> EpisodeOverError:
+        """Return the error with the outcome, if it is known."""
+        if self.outcome is None:
+            return error
+        outcome = self.outcome
+        ended = f"It ended with {outcome.verdict}, {outcome.reason}: {outcome.detail}".rstrip(": ")
+        return EpisodeOverError(
+            error.brief, ended, error.resolution, code=error.code, status=error.status
+        )
 
     def _update(self, reply: Episode) -> None:
         self.is_over = reply.phase == "over"

@@ -44,7 +44,7 @@ class Screen(Reply):
     width: int
     height: int
     sha256: str
-    png: Base64Bytes | None
+    png: Base64Bytes | None = Field(repr=False)
     address: str
 
     def save(self, path: str | Path) -> None:
@@ -75,7 +75,7 @@ class Result(Reply):
     call: str
     index: int
     text: str
-    png: str = ""
+    png: str = Field(default="", repr=False)
 
 
 class Mark(Reply):

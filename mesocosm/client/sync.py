@@ -11,8 +11,9 @@ import httpx
 from mesocosm.client import flows
 from mesocosm.client.address import Address, find_address
 from mesocosm.client.errors import ServiceError
-from mesocosm.client.exchange import Flow, Pause, options_of
-from mesocosm.client.flows import CommandLine, EpisodeState, Opening
+from mesocosm.client.exchange import Flow, Pause, closed_error, options_of
+from mesocosm.client.farewell import give_up
+from mesocosm.client.flows import CommandLine, EpisodeState, opening_of
 from mesocosm.client.heartbeat import Heart
 
 if TYPE_CHECKING:
@@ -89,23 +90,42 @@ class Client:
             CapacityError: no machine was free within ``wait_s``.
             InfrastructureError: the machines or their host failed.
             TaskFaultError: the task is faulty.
-            RequestError: there is no such suite or task.
+            RequestError: there is no such suite, task or option.
         """
-        return Env(self, self.drive(flows.open_episode(Opening(task, seed, **options))))
+        opening = opening_of(task, seed, options)
+        try:
+            return Env(self, self.drive(flows.open_episode(opening)))
+        except Exception:
+            raise
+        except BaseException:  # Ctrl-C, above all
+            give_up(self.address, keys=[opening.key])
+            raise
 
     def close(self) -> None:
         """Cancel the episodes that are still open, and close the connections."""
-        while self._open:
-            episode_id = self._open.pop()
-            try:
-                self.drive(flows.cancel_episode(episode_id))
-            except ServiceError as exc:
-                _log.warning("%s was not ended: %s", episode_id, exc)
-        self._heart.stop()
-        self._http.close()
+        try:
+            while self._open:
+                episode_id = next(iter(self._open))
+                try:
+                    self.drive(flows.cancel_episode(episode_id))
+                except ServiceError as exc:
+                    _log.warning("%s was not ended: %s", episode_id, exc)
+                self._open.discard(episode_id)
+        finally:
+            if self._open:  # interrupted
+                give_up(self.address, episode_ids=sorted(self._open))
+                self._open.clear()
+            self._heart.stop()
+            self._http.close()
 
     def drive(self, flow: Flow[T]) -> T:
-        """Run a flow: send what it asks for, and return its result."""
+        """Run a flow: send what it asks for, and return its result.
+
+        Raises:
+            ServiceError: a request failed, or the client is closed.
+        """
+        if self._http.is_closed:
+            raise closed_error()
         answer: Answer = None
         while True:
             try:

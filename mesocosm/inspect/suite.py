@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from inspect_ai import Task, task
 from inspect_ai.agent import react
 from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.event import ToolEvent
+from inspect_ai.log import transcript
 from inspect_ai.model import ChatMessageUser, ContentImage, ContentText
 from inspect_ai.scorer import Score, Scorer, Target, accuracy, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, chain, solver
-from inspect_ai.tool import Tool, ToolError, computer, tool
-from inspect_ai.util import SandboxEnvironmentSpec, sandbox
+from inspect_ai.tool import Tool, ToolDef, ToolError, ToolSource, computer
+from inspect_ai.util import SandboxEnvironmentSpec, sandbox, store
 
 from mesocosm.client.errors import EpisodeOverError
 from mesocosm.client.models import Verdict, act
@@ -20,9 +22,14 @@ from mesocosm.client.sync import connect
 from mesocosm.inspect.config import MesocosmConfig
 from mesocosm.inspect.errors import InconclusiveError
 from mesocosm.inspect.sandbox import MesocosmSandbox
+from mesocosm.inspect.schemas import describe
 
 if TYPE_CHECKING:
     from mesocosm.client.aio import AsyncEnv
+
+SUBMIT = "submit"
+"""The action, and the tool of Inspect's `react`, that hands in an answer."""
+_ANSWERED = "mesocosm:answered"
 
 
 def current_env() -> AsyncEnv:
@@ -82,73 +89,104 @@ def suite(
     ]
     return Task(
         dataset=MemoryDataset(samples, name=name),
-        solver=chain(instruct(), react(tools=[computer(), actions()])),
+        solver=chain(instruct(with_actions=True), react(tools=[computer(), actions()])),
         scorer=graph(),
     )
 
 
 @solver
-def instruct() -> Solver:
-    """Replace the input by the episode's instruction, whose parameters the seed has bound."""
+def instruct(*, with_actions: bool = False) -> Solver:
+    """Replace the input by the episode's instruction, whose parameters the seed has bound.
+
+    Args:
+        with_actions: whether the agent has the tool `actions`, which the text then mentions.
+    """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         del generate
-        env = current_env()
-        kinds = sorted({f"{action.on}: {action.do}" for action in env.actions if action.on})
-        state.messages = [
-            ChatMessageUser(
-                content=f"{env.instruction}\n\nFurther actions, for the tool `actions`: "
-                + ", ".join(kinds)
+        content = current_env().instruction
+        if with_actions:
+            content += (
+                "\n\nThe tool `actions` has further actions, on all machines of the task."
+                " To hand in an answer, use `submit`."
             )
-        ]
+        state.messages = [ChatMessageUser(content=content)]
         return state
 
     return solve
 
 
-@tool
-def actions() -> Tool:
+class Actions(ToolSource):
+    """The tool `actions` of the current episode, with the signatures of its actions."""
+
+    async def tools(self) -> list[Tool]:
+        """Return the tool."""
+        definition = ToolDef(
+            _execute,
+            name="actions",
+            description="Carry out one action of the task on one of its machines, and return the"
+            f" screens. Actions:\n{describe(current_env().actions)}",
+            parameters={
+                "do": "name of the action, such as tap, open_app, submit, or complete",
+                "on": "role of the machine, such as phone; empty for actions on the session",
+                "arguments": 'arguments of the action, such as {"x": 10, "y": 20}',
+            },
+        )
+        return [definition.as_tool()]
+
+
+def actions() -> ToolSource:
     """Return the tool for all actions of the episode, on all its machines."""
+    return Actions()
 
-    async def execute(do: str, on: str = "", arguments: dict[str, Any] | None = None) -> Any:  # noqa: ANN401 - of contents
-        """Carry out one action of the task on one of its machines, and return the screens.
 
-        Args:
-            do: name of the action, such as tap, open_app, submit, or complete.
-            on: role of the machine, such as phone; empty for actions on the session.
-            arguments: arguments of the action, such as {"x": 10, "y": 20}.
+async def _execute(do: str, on: str = "", arguments: dict[str, Any] | None = None) -> Any:  # noqa: ANN401 - of contents
+    try:
+        step = await current_env().step([act(do, on or None, **(arguments or {}))])
+    except EpisodeOverError as exc:
+        raise ToolError(exc.brief) from None
+    if do == SUBMIT:
+        store().set(_ANSWERED, True)
+    seen = step.observation
+    texts = [seen.feedback, *(f"{result.call}: {result.text}" for result in seen.results)]
+    if step.done:
+        texts.append("The task is over; further actions are not carried out.")
+    content: list[ContentText | ContentImage] = [ContentText(text=text) for text in texts if text]
+    for role, screen in seen.screens.items():
+        content.append(ContentText(text=f"{role}, {screen.width} x {screen.height} px"))
+        if screen.png is not None:
+            data = base64.b64encode(screen.png).decode()
+            content.append(ContentImage(image=f"data:image/png;base64,{data}"))
+    return content
 
-        Returns:
-            Feedback, results and screens.
-        """
-        try:
-            step = await current_env().step([act(do, on or None, **(arguments or {}))])
-        except EpisodeOverError as exc:
-            raise ToolError(exc.brief) from exc
-        seen = step.observation
-        texts = [seen.feedback, *(f"{result.call}: {result.text}" for result in seen.results)]
-        if step.done:
-            texts.append("The task is over; further actions are not carried out.")
-        content: list[ContentText | ContentImage] = [
-            ContentText(text=text) for text in texts if text
-        ]
-        for role, screen in seen.screens.items():
-            content.append(ContentText(text=f"{role}, {screen.width} x {screen.height} px"))
-            if screen.png is not None:
-                data = base64.b64encode(screen.png).decode()
-                content.append(ContentImage(image=f"data:image/png;base64,{data}"))
-        return content
 
-    return execute
+def submitted_answer(state: TaskState) -> str:
+    """Return the answer of the agent: that of its last tool call `submit`, else its last text."""
+    for event in reversed(transcript().events):
+        if isinstance(event, ToolEvent) and event.function == SUBMIT and event.error is None:
+            return str(event.arguments.get("answer", "")).strip()
+    return state.output.completion.strip()
+
+
+async def _hand_in(env: AsyncEnv, state: TaskState) -> None:
+    """Give the agent's answer to the graph, unless the agent did so by an action."""
+    answer = submitted_answer(state)
+    offers = any(action.do == SUBMIT and action.on is None for action in env.actions)
+    if answer and offers and not env.is_over and not store().get(_ANSWERED, False):
+        await env.step([act(SUBMIT, answer=answer)])
 
 
 @scorer(metrics=[accuracy(), stderr()])
 def graph() -> Scorer:
-    """Score by the task's graph: 1 for PASS, 0 for FAIL; no verdict is an error of the sample."""
+    """Score by the task's graph: 1 for PASS, 0 for FAIL; no verdict is an error of the sample.
+
+    What the agent submitted to Inspect is handed to the graph as its answer first.
+    """
 
     async def score(state: TaskState, target: Target) -> Score:
-        del state, target
+        del target
         env = current_env()
+        await _hand_in(env, state)
         standing = await env.evaluate()
         if not env.is_over:
             await env.step([act("complete")])

@@ -6,17 +6,20 @@ import argparse
 import asyncio
 import json
 import signal
+import socket
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import uvicorn
+from mcp import types
 from mcp.server.stdio import stdio_server
 
 from mesocosm.client.aio import connect_async
 from mesocosm.client.errors import ServiceError
-from mesocosm.mcp.server import make_server
+from mesocosm.mcp.presence import Presence
+from mesocosm.mcp.server import EpisodeTools, make_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,24 +29,28 @@ if TYPE_CHECKING:
     from mesocosm.client.models import Outcome
 
 _HOST = "127.0.0.1"
+_IDLE_S = 1800.0
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Parse arguments and serve; exit code 1 if the episode could not be opened."""
-    options = _parser().parse_args(arguments)
+    """Parse arguments and serve; exit code 1 if the episode could not be opened, 2 for usage."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    listener = _prepare(parser, options)
     try:
-        outcome = asyncio.run(serve(options))
+        asyncio.run(serve(options, listener))
     except ServiceError as exc:
-        sys.exit(f"error: {exc}")
-    if outcome is not None:
-        print(f"{outcome.verdict}: {outcome.reason}", file=sys.stderr)
-        if options.result is not None:
-            text = json.dumps(outcome.model_dump(mode="json"))
-            options.result.write_text(text, encoding="utf-8")
+        print(f"error: {exc}", file=sys.stderr, flush=True)
+        if listener is None:
+            refuse(str(exc), sys.stdin, sys.stdout)
+        sys.exit(1)
+    finally:
+        if listener is not None:
+            listener.close()
 
 
-async def serve(options: argparse.Namespace) -> Outcome | None:
-    """Serve one episode; return its outcome."""
+async def serve(options: argparse.Namespace, listener: socket.socket | None) -> None:
+    """Serve one episode, and report its outcome as soon as it is known."""
     async with connect_async(options.server) as client:
         env = await client.open(
             options.task,
@@ -52,13 +59,75 @@ async def serve(options: argparse.Namespace) -> Outcome | None:
             feedback=options.feedback,
             fleet=options.fleet,
         )
+        report = Report(options.result)
         async with env:
-            server = make_server(env)
-            if options.http is None:
+            tools = EpisodeTools(env, report)
+            server = make_server(tools)
+            if listener is None:
                 await _serve_stdio(server)
             else:
-                await _serve_http(server, options.http)
-        return env.outcome
+                await _serve_http(server, listener, tools, options.idle)
+        report(env.outcome)
+
+
+class Report:
+    """Writes the outcome once, to stderr and to a file.
+
+    Args:
+        path: the file, for JSON; None for none.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._is_done = False
+
+    def __call__(self, outcome: Outcome | None) -> None:
+        """Write the outcome, unless it is unknown or was written."""
+        if outcome is None or self._is_done:
+            return
+        self._is_done = True
+        print(f"{outcome.verdict}: {outcome.reason}", file=sys.stderr, flush=True)
+        if self._path is not None:
+            text = json.dumps(outcome.model_dump(mode="json"))
+            self._path.write_text(text, encoding="utf-8")
+
+
+def refuse(reason: str, requests: TextIO, replies: TextIO) -> None:
+    """Answer every request with an error, until the client leaves."""
+    if requests.isatty():
+        return
+    for line in requests:
+        try:
+            request = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(request, dict) and "id" in request and "method" in request:
+            error = {"code": types.INTERNAL_ERROR, "message": reason}
+            reply = {"jsonrpc": "2.0", "id": request["id"], "error": error}
+            print(json.dumps(reply), file=replies, flush=True)
+
+
+def _prepare(parser: argparse.ArgumentParser, options: argparse.Namespace) -> socket.socket | None:
+    """Check that the result can be written, and take the port, before machines are leased."""
+    if options.result is not None:
+        try:
+            _check_writable(options.result)
+        except OSError as exc:
+            parser.error(f"--result {options.result}: {exc.strerror}")
+    if options.http is None:
+        return None
+    try:
+        return socket.create_server((_HOST, options.http))
+    except (OSError, OverflowError) as exc:
+        parser.error(f"--http {options.http}: {exc}")
+
+
+def _check_writable(path: Path) -> None:
+    exists = path.exists()
+    with path.open("ab"):
+        pass
+    if not exists:
+        path.unlink()
 
 
 async def _serve_stdio(server: Server[Any]) -> None:
@@ -72,21 +141,25 @@ async def _serve_stdio(server: Server[Any]) -> None:
         await asyncio.wait({serving})
 
 
-async def _serve_http(server: Server[Any], port: int) -> None:
-    app = server.streamable_http_app(host=_HOST)
-    config = uvicorn.Config(app, host=_HOST, port=port, log_level="warning")
-    listener = config.bind_socket()
-    listener.listen()  # whoever reads the line below may connect at once
-    url = f"http://{_HOST}:{listener.getsockname()[1]}/mcp"
-    print(f"Serving at {url}; ends with Ctrl-C.", file=sys.stderr, flush=True)
-    web = _Server(config)
+async def _serve_http(
+    server: Server[Any], listener: socket.socket, tools: EpisodeTools, idle_s: float
+) -> None:
+    app = Presence(server.streamable_http_app(host=_HOST), tools)
+    web = _Server(uvicorn.Config(app, host=_HOST, log_level="warning"))
 
     def stop() -> None:
         web.should_exit = True
 
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop)
-    await web.serve([listener])
+    url = f"http://{_HOST}:{listener.getsockname()[1]}/mcp"
+    print(f"Serving at {url}; ends with its session or Ctrl-C.", file=sys.stderr, flush=True)
+    watching = asyncio.create_task(app.wait_until_left(idle_s))
+    watching.add_done_callback(lambda _: stop())
+    try:
+        await web.serve([listener])
+    finally:
+        watching.cancel()
 
 
 class _Server(uvicorn.Server):
@@ -110,5 +183,17 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--feedback", choices=("none", "hints", "nodes"), default="none")
     parser.add_argument("--result", type=Path, metavar="FILE", help="write the outcome as JSON")
     parser.add_argument("--server", metavar="URL", help="address of the service")
-    parser.add_argument("--fleet", choices=("real", "fake"), default="real", help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--idle",
+        type=float,
+        default=_IDLE_S,
+        metavar="SECONDS",
+        help="with --http: end after this time without a request (default: %(default)g)",
+    )
+    parser.add_argument(
+        "--fleet",
+        choices=("real", "fake"),
+        default="real",
+        help="`fake` for a dry run on machines in memory (default: real)",
+    )
     return parser

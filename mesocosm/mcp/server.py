@@ -13,10 +13,10 @@ from mesocosm.client.errors import EpisodeOverError, ServiceError
 from mesocosm.client.models import act
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from mesocosm.client.aio import AsyncEnv
-    from mesocosm.client.models import ActionInfo, Element, Observation
+    from mesocosm.client.models import ActionInfo, Element, Observation, Outcome
 
 OBSERVE = "observe"
 """Tool that returns the task and the latest observation, without acting."""
@@ -30,13 +30,22 @@ class EpisodeTools:
 
     Args:
         env: the episode.
+        on_over: called with the outcome once the episode is over.
+
+    Attributes:
+        env: see above.
+        has_acted: whether an action was carried out or refused.
 
     Raises:
         ValueError: two actions would have the same name.
     """
 
-    def __init__(self, env: AsyncEnv) -> None:
+    def __init__(
+        self, env: AsyncEnv, on_over: Callable[[Outcome | None], None] = lambda _: None
+    ) -> None:
         self.env = env
+        self.has_acted = False
+        self._on_over = on_over
         self._turn = asyncio.Lock()
         self._actions: dict[str, ActionInfo] = {}
         for action in env.actions:
@@ -72,7 +81,10 @@ class EpisodeTools:
             try:
                 if action is None:
                     return self._answer(await self.env.observe(), self.env.instruction)
+                self.has_acted = True
                 step = await self.env.step([act(action.do, action.on, **arguments)])
+                if step.done:
+                    self._on_over(await self.env.close())
             except EpisodeOverError:
                 return _failed(_OVER)
             except ServiceError as exc:
@@ -86,9 +98,9 @@ class EpisodeTools:
         )
 
 
-def make_server(env: AsyncEnv) -> Server[Any]:
-    """Return a server for an open episode."""
-    tools = EpisodeTools(env)
+def make_server(tools: EpisodeTools) -> Server[Any]:
+    """Return a server for the tools of an open episode."""
+    env = tools.env
 
     async def list_tools(
         _context: ServerRequestContext[Any], _params: types.PaginatedRequestParams | None

@@ -20,7 +20,7 @@ from inspect_ai.tool import computer
 import mesocosm
 from mesocosm.inspect.config import MesocosmConfig
 from mesocosm.inspect.sandbox import MesocosmSandbox
-from mesocosm.inspect.suite import graph
+from mesocosm.inspect.suite import graph, instruct
 from mesocosm.inspect.suite import suite as suite_task
 
 if TYPE_CHECKING:
@@ -63,6 +63,64 @@ def test_suite_is_scored_by_its_graph(tmp_path: Path) -> None:
     idle = evaluate(suite_task("tiny", tasks="two-apps", fleet="fake"), tmp_path, model=model())
     assert idle.results
     assert idle.results.scores[0].metrics["accuracy"].value == 0.0
+
+
+def answering(*outputs: ModelOutput) -> Any:
+    usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+    made = [output.model_copy(update={"usage": usage}) for output in outputs]
+    return get_model("mockllm/model", custom_outputs=made)
+
+
+def submit(answer: str, content: str = "") -> ModelOutput:
+    return ModelOutput.for_tool_call("mockllm/model", "submit", {"answer": answer}, content=content)
+
+
+ACTION = {"do": "submit", "arguments": {"answer": "0"}}
+
+
+@pytest.mark.parametrize(
+    ("outputs", "accuracy"),
+    [
+        ([submit("0")], 1.0),
+        ([submit("0", "I have counted 3 twice.")], 1.0),
+        ([submit("7")], 0.0),
+        ([ModelOutput.for_tool_call("mockllm/model", "actions", ACTION), submit("done")], 1.0),
+    ],
+)
+def test_answers_to_inspect_reach_the_graph(
+    outputs: list[ModelOutput], accuracy: float, tmp_path: Path
+) -> None:
+    task = suite_task("tiny", tasks="answer", fleet="fake")
+    log = evaluate(task, tmp_path, model=answering(*outputs))
+    assert log.status == "success", log.error
+    assert log.results
+    assert log.results.scores[0].metrics["accuracy"].value == accuracy
+
+
+def test_last_text_is_the_answer_of_an_agent_without_tools(tmp_path: Path) -> None:
+    config = MesocosmConfig(task="tiny/answer", fleet="fake")
+    task = Task(
+        dataset=[Sample(input="x", sandbox=("mesocosm", config))],
+        solver=[instruct(), generate()],
+        scorer=graph(),
+    )
+    log = evaluate(task, tmp_path, model=answering(ModelOutput.from_content("mockllm/model", "0")))
+    assert log.results
+    assert log.results.scores[0].metrics["accuracy"].value == 1.0
+    (sample,) = log.samples or []
+    assert "`actions`" not in sample.messages[0].text
+
+
+def test_model_gets_the_arguments_of_actions(tmp_path: Path) -> None:
+    task = suite_task("tiny", tasks="answer", fleet="fake")
+    log = evaluate(task, tmp_path, model=answering(submit("0")))
+    (sample,) = log.samples or []
+    call = next(event for event in sample.events if event.event == "model")
+    (tool,) = (tool for tool in call.tools if tool.name == "actions")
+    description = sample.attachments[tool.description.removeprefix("attachment://")]
+    for line in ("- tap(x: integer, y: integer): ", "- submit(answer: string): ", "- complete(): "):
+        assert line in description
+    assert any("`actions`" in message.text for message in sample.messages)
 
 
 @pytest.mark.parametrize("screen", ["native", (1366, 768)])

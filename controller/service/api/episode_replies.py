@@ -134,6 +134,12 @@ class Episodes(_Reply):
     episodes: list[EpisodeRow]
 
 
+class Cancelled(_Reply):
+    """What was cancelled; `id` is null if there was no episode yet."""
+
+    id: str | None
+
+
 class StepReply(_Reply):
     """Outcome of a step; `reward` is null if the episode is inconclusive."""
 

@@ -12,6 +12,7 @@ from starlette.concurrency import run_in_threadpool
 
 from controller.service.api.access import Context, Operator, Reader
 from controller.service.api.episode_replies import (
+    Cancelled,
     CommandReply,
     EpisodeReply,
     Episodes,
@@ -102,6 +103,12 @@ class Heartbeat(Order):
     ttl_s: Annotated[Ttl | None, Field(description="Unchanged by default.")] = None
 
 
+class KeyOrder(Order):
+    """A request that names an episode by the key of its opening."""
+
+    key: Id
+
+
 @router.post("", status_code=201, dependencies=[Operator])
 async def open_episode(order: OpenOrder, context: Context) -> EpisodeReply:
     """Open an episode and return its first observation; the same key returns the same episode."""
@@ -120,6 +127,13 @@ async def open_episode(order: OpenOrder, context: Context) -> EpisodeReply:
             raise
         return episode_of(session, None, None, order.pictures)
     return episode_of(session, opening, session.latest or opening.seen, order.pictures)
+
+
+@router.post("/cancel", dependencies=[Operator])
+def cancel_opening(order: KeyOrder, context: Context) -> Cancelled:
+    """Cancel the episode opened with a key, and every later request with it; does not wait."""
+    session = context.episodes.give_up(order.key)
+    return Cancelled(id=session and session.episode_id)
 
 
 @router.get("", dependencies=[Reader])

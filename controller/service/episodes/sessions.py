@@ -7,7 +7,7 @@ import secrets
 import threading
 from typing import TYPE_CHECKING
 
-from controller.service.episodes.errors import CapacityError, ReusedIdError
+from controller.service.episodes.errors import CapacityError, EpisodeOverError, ReusedIdError
 from controller.service.episodes.session import End, EpisodeSession, Phase
 from foundation.errors import UnknownNameError
 
@@ -52,15 +52,19 @@ class EpisodeSessions:
         self._sessions: dict[str, EpisodeSession] = {}
         self._keys: dict[str, str] = {}
         self._line: dict[str, float] = {}
+        self._given_up: dict[str, None] = {}
 
     def open(self, request: EpisodeRequest) -> EpisodeSession:
         """Start to open an episode, or return the one opened with the same key.
 
         Raises:
             CapacityError: the limit is reached, or other callers have waited longer.
+            EpisodeOverError: the caller has given the key up.
             ReusedIdError: the key was used for another episode.
         """
         with self._lock:
+            if request.key in self._given_up:
+                raise EpisodeOverError("The opening with this key was cancelled.")
             if known := self._find_by_key(request):
                 known.touch()
                 return known
@@ -71,6 +75,22 @@ class EpisodeSessions:
             if request.key is not None:
                 self._keys[request.key] = episode_id
             return session
+
+    def give_up(self, key: str) -> EpisodeSession | None:
+        """Cancel what was opened with a key, its place in the line and later requests included.
+
+        Returns:
+            The episode, whose end has begun; None if there was none yet.
+        """
+        with self._lock:
+            self._line.pop(key, None)
+            self._given_up[key] = None
+            if len(self._given_up) > MAX_KNOWN:
+                del self._given_up[next(iter(self._given_up))]
+            session = self._sessions.get(self._keys.get(key, ""))
+        if session is not None:
+            session.close(End.CANCELLED)
+        return session
 
     def get(self, episode_id: str) -> EpisodeSession:
         """Return one episode.

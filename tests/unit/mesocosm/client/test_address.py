@@ -50,3 +50,24 @@ def test_missing_token_says_how_to_get_one() -> None:
 def test_wrong_address_is_rejected() -> None:
     with pytest.raises(AddressError, match="https://HOST:PORT"):
         find_address("bench.example.org:9465", "x")
+
+
+def test_address_of_the_api_is_rejected() -> None:
+    with pytest.raises(AddressError, match=r"Use https://h:1\.$"):
+        find_address("https://h:1/api/v1/", "x")
+    assert find_address("https://h/bench", "x").base == "https://h/bench"
+
+
+def test_token_is_stripped() -> None:
+    assert find_address("http://h:1", " mine\n").token == "mine"  # noqa: S105 - made up
+
+
+@pytest.mark.parametrize("token", ["ab secret", "secret\nX-Other: 1", "secr\u00e9t", "se\x07cret"])
+def test_impossible_token_is_rejected_and_not_shown(
+    token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MESOCOSM_TOKEN", token)
+    with pytest.raises(TokenError, match="Copy it again") as caught:
+        find_address("http://h:1")
+    shown = f"{caught.value} {caught.value!r}"
+    assert not any(part in shown for part in (token, "secr", "cret", "X-Other"))

@@ -110,6 +110,9 @@ def test_suites_and_tasks_are_listed(client: mesocosm.Client) -> None:
         (lambda client: client.open(EDITOR, ttl_s=0), errors.RequestError, "ttl_s"),
         (lambda client: client.open(EDITOR).step([{"doo": 1}]), errors.RequestError, "doo"),
         (lambda client: client.open(EDITOR).step({"do": "x"}), errors.RequestError, "list"),
+        (lambda client: client.open(EDITOR).step(["click"]), errors.RequestError, r"act\(NAME"),
+        (lambda client: client.open(EDITOR).step("click"), errors.RequestError, "list"),
+        (lambda client: client.open(EDITOR, tree=True), errors.RequestError, "trees"),
     ],
 )
 def test_wrong_requests_have_clear_errors(
@@ -126,8 +129,9 @@ def test_wrong_requests_have_clear_errors(
 def test_ended_episode_is_refused(client: mesocosm.Client) -> None:
     env = client.open(EDITOR)
     env.close()
-    with pytest.raises(errors.EpisodeOverError, match="over"):
+    with pytest.raises(errors.EpisodeOverError, match="INCONCLUSIVE") as caught:
         env.step([TERMINAL])
+    assert caught.value.code == "episode_over"
     with pytest.raises(errors.EpisodeOverError):
         env.observe()
 
@@ -170,6 +174,108 @@ def test_commands_run_if_the_episode_allows_them(client: mesocosm.Client) -> Non
         assert env.run("desktop", ["id", "-un"], user="root").stdout == b"root\n"
     with client.open(EDITOR) as env, pytest.raises(errors.StateConflictError, match="opened with"):
         env.run("desktop", ["cat"])
+
+
+def test_closed_client_says_so(service: LiveService) -> None:
+    client = mesocosm.connect(service.url, service.token)
+    env = client.open(EDITOR)
+    client.close()
+    assert service.fleet.leased == 0
+    for call in (client.suites, env.observe, lambda: client.open(EDITOR)):
+        with pytest.raises(errors.StateConflictError, match="client is closed"):
+            call()
+
+
+def test_pictures_are_not_in_the_representation(client: mesocosm.Client) -> None:
+    with client.open(EDITOR) as env:
+        assert len(repr(env.step([TERMINAL]))) < 1000
+
+
+class Interrupting(httpx.HTTPTransport):
+    """Ctrl-C after the service has executed a request, before its reply arrives."""
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        super().handle_request(request).read()
+        raise KeyboardInterrupt
+
+
+def test_interrupted_opening_keeps_no_machines(
+    service: LiveService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with mesocosm.connect(service.url, service.token) as client:
+        with monkeypatch.context() as patch, Interrupting() as transport:
+            patch.setattr(client._http, "_transport", transport)
+            with pytest.raises(KeyboardInterrupt):
+                client.open(EDITOR)
+        wait_until(lambda: service.fleet.leased == 0)
+        assert client.episodes()[0].end == "cancelled"
+
+
+class Hanging(httpx.AsyncHTTPTransport):
+    """A connection whose replies do not arrive."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.has_sent = asyncio.Event()
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        await (await super().handle_async_request(request)).aread()
+        self.has_sent.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+class Silent(Hanging):
+    """A connection that sends nothing."""
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.has_sent.set()
+        return await asyncio.get_running_loop().create_future()
+
+
+def test_cancelled_opening_keeps_no_machines(
+    service: LiveService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def drive() -> None:
+        async with mesocosm.connect_async(service.url, service.token) as client:
+            transport = Hanging()
+            monkeypatch.setattr(client._http, "_transport", transport)
+            opening = asyncio.create_task(client.open(EDITOR))
+            await transport.has_sent.wait()
+            assert service.fleet.leased == 1
+            opening.cancel()
+            await asyncio.wait({opening})
+
+    asyncio.run(drive())
+    wait_until(lambda: service.fleet.leased == 0)
+
+
+def test_cancelled_closing_ends_the_episode(
+    service: LiveService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def drive() -> None:
+        client = mesocosm.connect_async(service.url, service.token)
+        env = await client.open(EDITOR)
+        await client._http._transport.aclose()
+        transport = Silent()
+        monkeypatch.setattr(client._http, "_transport", transport)
+        closing = asyncio.create_task(client.close())
+        await transport.has_sent.wait()
+        assert (env.outcome, service.fleet.leased) == (None, 1)
+        closing.cancel()
+        await asyncio.wait({closing})
+
+    asyncio.run(drive())
+    wait_until(lambda: service.fleet.leased == 0)
+
+
+def test_key_that_was_given_up_opens_nothing_later(
+    client: mesocosm.Client, service: LiveService
+) -> None:
+    assert service.sessions.give_up("early") is None
+    with pytest.raises(errors.EpisodeOverError, match="cancelled"):
+        client.open(EDITOR, key="early")
+    assert service.fleet.leased == 0
 
 
 class LosingReplies(httpx.HTTPTransport):

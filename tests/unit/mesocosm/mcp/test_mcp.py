@@ -6,15 +6,18 @@ import asyncio
 import base64
 import json
 import os
+import socket
 import sys
+import traceback
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from mcp import Client, StdioServerParameters, types
 
+from foundation.process import run
 from foundation.settings import REPOSITORY
 from mesocosm.client.aio import connect_async
-from mesocosm.mcp.server import make_server
+from mesocosm.mcp.server import EpisodeTools, make_server
 from tests.unit.mesocosm.live_service import LiveService, serving
 
 if TYPE_CHECKING:
@@ -92,30 +95,95 @@ def test_reference_client_plays_over_stdio(environment: dict[str, str], tmp_path
     assert (outcome["verdict"], outcome["reason"]) == ("PASS", "success")
 
 
-def test_reference_client_plays_over_streamable_http(environment: dict[str, str]) -> None:
+async def start_http(
+    environment: dict[str, str], *options: str
+) -> tuple[asyncio.subprocess.Process, str]:
+    """Start a server; return its process and address."""
+    arguments = ("-m", "mesocosm.mcp", TASK, "--fleet", "fake", "--http", "0", *options)
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, *arguments, env=environment, stderr=asyncio.subprocess.PIPE
+    )
+    assert process.stderr is not None
+    line = (await process.stderr.readline()).decode()
+    return process, line.split()[2].rstrip(";")
+
+
+async def ended(process: asyncio.subprocess.Process) -> str:
+    """Wait until a server has ended by itself; return what it wrote."""
+    try:
+        _, stderr = await asyncio.wait_for(process.communicate(), 60)
+    finally:
+        if process.returncode is None:
+            process.kill()
+    assert process.returncode == 0
+    return stderr.decode()
+
+
+def test_reference_client_plays_over_streamable_http(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    result = tmp_path / "result.json"
+
     async def run() -> str:
-        arguments = ("-m", "mesocosm.mcp", TASK, "--fleet", "fake", "--http", "0")
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, *arguments, env=environment, stderr=asyncio.subprocess.PIPE
-        )
-        assert process.stderr is not None
-        line = (await process.stderr.readline()).decode()
-        try:
-            async with Client(line.split()[2].rstrip(";")) as client:
-                await play(client)
-        finally:
-            process.terminate()
-            _, stderr = await process.communicate()
-        return stderr.decode()
+        process, url = await start_http(environment, "--result", str(result))
+        async with Client(url) as client:
+            await play(client)
+            assert json.loads(result.read_text())["verdict"] == "PASS"  # before the client leaves
+        process.terminate()
+        return await ended(process)
 
     assert "PASS: success" in asyncio.run(run())
+
+
+@pytest.mark.parametrize("options", [(), ("--idle", "0.5")])
+def test_http_server_ends_when_the_client_has_left(
+    options: tuple[str, ...], environment: dict[str, str], service: LiveService
+) -> None:
+    async def run() -> str:
+        process, url = await start_http(environment, *options)
+        if not options:
+            async with Client(url, mode="legacy") as client:
+                await client.call_tool("desktop_open_app", {"name": "Terminal"})
+        return await ended(process)
+
+    assert "INCONCLUSIVE" in asyncio.run(run())
+    assert service.fleet.leased == 0
+
+
+def test_result_and_port_are_checked_before_machines_are_leased(
+    environment: dict[str, str], service: LiveService, tmp_path: Path
+) -> None:
+    known = len(service.sessions.entries())
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        for options in (("--http", port), ("--result", str(tmp_path / "none/result.json"))):
+            argv = [sys.executable, "-m", "mesocosm.mcp", TASK, "--fleet", "fake", *options]
+            process = run(argv, env=environment)
+            assert process.exit_code == 2
+            assert options[1] in process.stderr.decode()
+    assert len(service.sessions.entries()) == known
+
+
+def test_client_gets_the_reason_why_nothing_was_opened(environment: dict[str, str]) -> None:
+    server = StdioServerParameters(
+        command=sys.executable, args=["-m", "mesocosm.mcp", "smoke/nothing"], env=environment
+    )
+
+    async def play_nothing() -> None:
+        async with Client(server):
+            pass
+
+    with pytest.raises(ExceptionGroup) as caught:
+        asyncio.run(play_nothing())
+    told = "".join(traceback.format_exception(caught.value))
+    assert "MCPError: There is no task called 'nothing'" in told
 
 
 def test_tasks_across_machines_name_them(service: LiveService) -> None:
     async def run() -> tuple[set[str], list[str], list[bytes], types.CallToolResult]:
         async with connect_async(service.url, service.token) as connection:
             env = await connection.open("smoke/cross-errand", trees=True)
-            async with env, Client(make_server(env)) as client:
+            async with env, Client(make_server(EpisodeTools(env))) as client:
                 names = {tool.name for tool in (await client.list_tools()).tools}
                 seen = await client.call_tool("observe", {})
                 wrong: Any = await client.call_tool("desktop_clik", {})
