@@ -16,6 +16,8 @@ def main(task: str, fleet: str = "real") -> None:
         step.observation.screens["desktop"].save("desktop.png")
         step = env.step([act("type_text", "desktop", text="echo hello > note.txt\n")])
         print(f"reward {step.reward}, {env.evaluate().nodes_met} nodes met")
+        if not step.done:
+            env.step([act("complete")])
     print(env.outcome.verdict if env.outcome else "closed")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx
 
@@ -36,14 +36,16 @@ def give_up(
         keys: keys of openings whose reply did not arrive.
         episode_ids: ids of open episodes.
     """
-    requests = [("/episodes/cancel", {"key": key}) for key in keys]
+    requests: list[tuple[str, dict[str, Any]]] = [
+        ("/episodes/cancel", {"key": key}) for key in keys
+    ]
     requests += [(f"/episodes/{name}/cancel", {"deadline_s": _ENDING_S}) for name in episode_ids]
     thread = threading.Thread(target=_send, args=(address, requests), name="mesocosm-give-up")
     thread.start()
     return thread
 
 
-def _send(address: Address, requests: list[tuple[str, dict[str, object]]]) -> None:
+def _send(address: Address, requests: list[tuple[str, dict[str, Any]]]) -> None:
     with httpx.Client(**options_of(address), timeout=_TIMEOUT_S) as client:
         for path, body in requests:
             try:

@@ -10,6 +10,7 @@ import numpy as np
 from gymnasium import spaces
 from PIL import Image
 
+from mesocosm.client.flows import check_actions
 from mesocosm.client.sync import connect
 from mesocosm.gym.spaces import ActionList, to_plain
 
@@ -105,9 +106,16 @@ class TaskEnv(gymnasium.Env[dict[str, Any], list[dict[str, Any]]]):
         Returns:
             Observation, reward, terminated, truncated, info. An episode without a verdict is
             truncated with the reward 0, and ``info["is_valid"]`` is False: leave it out.
+
+        Raises:
+            RequestError: `action` is not a list of actions.
+            ResetNeeded: there is no running episode.
         """
         if self.episode is None:
             raise gymnasium.error.ResetNeeded("Call reset before step.")
+        if self.episode.is_over:
+            raise gymnasium.error.ResetNeeded("The episode is over: call reset before step.")
+        check_actions(action)
         step = self.episode.step([to_plain(part) for part in action])
         info = {
             **_info(step.observation),

@@ -165,7 +165,8 @@ def submitted_answer(state: TaskState) -> str:
     for event in reversed(transcript().events):
         if isinstance(event, ToolEvent) and event.function == SUBMIT and event.error is None:
             return str(event.arguments.get("answer", "")).strip()
-    return state.output.completion.strip()
+    completion: str = state.output.completion
+    return completion.strip()
 
 
 async def _hand_in(env: AsyncEnv, state: TaskState) -> None:

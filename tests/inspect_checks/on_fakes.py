@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from inspect_ai import eval as evaluate_tasks
 from inspect_ai.dataset import Sample
 from inspect_ai.log import read_eval_log
 from inspect_ai.model import ContentImage, ModelOutput, ModelUsage, get_model
-from inspect_ai.solver import generate, use_tools
+from inspect_ai.solver import Generate, Solver, TaskState, generate, solver, use_tools
 from inspect_ai.tool import computer
 
 import mesocosm
@@ -24,6 +25,8 @@ from mesocosm.inspect.suite import graph, instruct
 from mesocosm.inspect.suite import suite as suite_task
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from inspect_ai.log import EvalLog
 
 HELLO = "echo hello > note.txt\n"
@@ -161,6 +164,42 @@ def test_computer_hits_what_it_shows(screen: Any, tmp_path: Path) -> None:
         if isinstance(part, ContentImage)
     ]
     assert len(pictures) == 3
+
+
+@solver
+def fail_while_others_think() -> Solver:
+    """Raise in the first sample once another episode is open; the others never end."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        if state.sample_id != 0:
+            await asyncio.Event().wait()
+        assert await asyncio.to_thread(becomes_true, lambda: len(is_open()) > 1)
+        raise ConnectionError("the model is gone")
+
+    return solve
+
+
+def is_open() -> list[str]:
+    with mesocosm.connect() as client:
+        return [row.id for row in client.episodes() if row.phase != "over"]
+
+
+def becomes_true(is_so: Callable[[], bool]) -> bool:
+    limit_s = time.monotonic() + 10
+    while not is_so() and time.monotonic() < limit_s:
+        time.sleep(0.1)
+    return is_so()
+
+
+def test_failed_evaluation_closes_the_other_episodes_at_once(tmp_path: Path) -> None:
+    config = MesocosmConfig(task="tiny/write-file", fleet="fake")
+    samples = [Sample(id=n, input="x", sandbox=("mesocosm", config)) for n in range(6)]
+    task = Task(dataset=samples, solver=fail_while_others_think(), scorer=graph())
+    (log,) = evaluate_tasks(
+        task, model="mockllm/model", log_dir=str(tmp_path), display="none", max_samples=6
+    )
+    assert log.status == "error"
+    assert becomes_true(lambda: not is_open())  # without heartbeats, one lives for a minute
 
 
 def test_half_made_sandboxes_are_undone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -230,7 +230,8 @@ class Silent(Hanging):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         self.has_sent.set()
-        return await asyncio.get_running_loop().create_future()
+        await asyncio.Event().wait()
+        raise AssertionError
 
 
 def test_cancelled_opening_keeps_no_machines(

@@ -78,6 +78,17 @@ def test_wheel_has_the_whole_package(wheel: Path) -> None:
     assert packed == {str(path.relative_to(package.parent)) for path in package.rglob("*.py")}
 
 
+@pytest.mark.slow
+def test_copy_of_the_folder_alone_is_not_built(tmp_path: Path) -> None:
+    source = tmp_path / "client"
+    shutil.copytree(REPOSITORY / "client", source, symlinks=True)
+    argv = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation"]
+    ended = run([*argv, "--no-index", "-w", str(tmp_path), str(source)], timeout_s=120)
+    assert ended.exit_code != 0
+    assert "Install from a whole checkout" in (ended.stdout + ended.stderr).decode()
+    assert not list(tmp_path.glob("*.whl"))
+
+
 def test_the_error_tree_in_the_docstring_is_the_real_one() -> None:
     drawn = {word for word in (errors.__doc__ or "").split() if word.endswith("Error")}
     assert drawn == {name for name in vars(errors) if name.endswith("Error")}

@@ -11,6 +11,7 @@ from gymnasium.utils.env_checker import check_env
 
 import mesocosm.gym
 from mesocosm import act
+from mesocosm.client.errors import RequestError
 from mesocosm.gym.spaces import fits
 from tests.unit.mesocosm.live_service import LiveService, serving
 
@@ -69,6 +70,16 @@ def test_limit_truncates_and_the_agents_own_end_terminates(options: dict[str, An
     env.reset()
     assert env.step([act("complete")])[1:4] == (0.0, True, False)
     env.close()
+
+
+def test_wrong_use_has_clear_errors(options: dict[str, Any]) -> None:
+    with gymnasium.make("mesocosm/Task-v0", task="tiny/write-file", **options).unwrapped as env:
+        env.reset()
+        with pytest.raises(RequestError, match="list of actions"):
+            env.step(TERMINAL)
+        env.step([act("complete")])
+        with pytest.raises(gymnasium.error.ResetNeeded, match="is over: call reset"):
+            env.step([TERMINAL])
 
 
 def test_progress_rewards_each_node_once(options: dict[str, Any]) -> None:
