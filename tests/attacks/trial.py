@@ -41,6 +41,7 @@ class AttackTrial:
     Attributes:
         task: has a node for each call.
         machines: by role.
+        diagnosable: the same.
         graph: current state of the nodes.
     """
 
@@ -56,7 +57,7 @@ class AttackTrial:
     ) -> None:
         self._calls = {f"n{number}": call for number, call in enumerate(calls)}
         self.task = _task_of(self._calls, on, also_required)
-        self.machines = machines
+        self.machines = self.diagnosable = machines
         self._runners = {on: runner}
         self._timeout_s = wave_timeout_s
         self.graph = self._fresh(wave_timeout_s)

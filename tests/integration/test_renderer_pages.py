@@ -274,7 +274,8 @@ def test_texts_of_a_pdf_that_are_not_seen(views: DocumentViews) -> None:
     names = ("plain", "white", "risen", "layer", "twice", "traced", "covered", "nested", "absent")
     texts = [*(f"{name} words" for name in names), "Unpaid", "Paid"]
     seen = shown_texts(views, pdf_file(CONTENT), "pdf", *texts)
-    assert seen == ["plain words", "twice words", "nested words", "Unpaid"]
+    # White letters lie in those of "Unpaid".
+    assert seen == ["plain words", "twice words", "nested words"]
 
 
 def test_a_pdf_and_its_fields(views: DocumentViews) -> None:

@@ -349,7 +349,7 @@ def test_the_example_task_is_solved(
     get_settings.cache_clear()
     suite = str(REPOSITORY / "examples/suites/world")
     try:
-        assert main(["run", suite, "--agent", "oracle", "--json"]) == 0
+        assert main(["run", suite, "--task", "country-code", "--agent", "oracle", "--json"]) == 0
     finally:
         get_settings.cache_clear()
     (trial,) = json.loads(capsys.readouterr().out)["trials"]

@@ -35,7 +35,12 @@ SYSTEM_IMAGE = "system-images;android-34;google_apis;x86_64"
 PROFILE = dataclasses.replace(
     EMULATOR, accelerator="none", devices=(), memory_mib=512, start_timeout_s=120.0
 )
-_SOURCE = ("images/__init__.py", "images/phone/__init__.py", "images/phone/device")
+_SOURCE = (
+    "images/__init__.py",
+    "images/calendar_text.py",
+    "images/phone/__init__.py",
+    "images/phone/device",
+)
 _SDKMANAGER = r"""#!/bin/sh
 # Install what is asked for; no platform is.
 set -eu
