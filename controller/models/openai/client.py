@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+from weakref import finalize
 
 from pydantic import ValidationError
 
@@ -49,6 +50,7 @@ class OpenAIClient:
             timeout=settings.timeout_s,
             max_retries=0,
         )
+        finalize(self, self._sdk.close)
 
     def request(self, request: Request, log: Callable[[str], object]) -> Reply:
         """Send a request and return the reply; send it again if it can be adapted to a rejection.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 from controller.models.json_replies import load_reply
 from controller.models.openai_responses.items import read_reply, request_body
@@ -35,6 +36,7 @@ class ResponsesClient:
             timeout=settings.timeout_s,
             max_retries=0,
         )
+        finalize(self, self._sdk.close)
 
     def request(self, request: Request, log: Callable[[str], object]) -> Reply:
         """Send a request once and return the reply.
