@@ -111,7 +111,8 @@ def __getattr__(name: str) -> object:
 
     Raises:
         AttributeError: there is no such name.
-        ImportError: the name needs the appliance, and only its client is installed.
+        ImportError: the name needs the appliance, and only its client is installed; or it needs the
+            client's packages.
     """
     module = CLIENT.get(name) or MODULES.get(name)
     if module is None:
@@ -119,6 +120,11 @@ def __getattr__(name: str) -> object:
     try:
         value: object = getattr(import_module(module), name)
     except ModuleNotFoundError as exc:
+        if name in CLIENT and exc.name == "httpx":
+            raise ImportError(
+                f"mesocosm.{name} needs the package httpx: run `pip install httpx`, or install the "
+                "client (docs/client.md)."
+            ) from None
         if name in CLIENT or exc.name != module.partition(".")[0]:
             raise
         raise ImportError(

@@ -32,6 +32,15 @@ def test_unknown_name_is_an_attribute_error() -> None:
         _ = mesocosm.nonsense
 
 
+def test_client_without_its_packages_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("mesocosm.client")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "httpx", None)
+    monkeypatch.delitem(vars(mesocosm), "connect", raising=False)
+    with pytest.raises(ImportError, match="pip install httpx"):
+        _ = mesocosm.connect
+
+
 def test_type_checkers_see_the_names_of_the_table() -> None:
     (block,) = (node for node in ast.parse(SOURCE.read_text()).body if isinstance(node, ast.If))
     typed = {
