@@ -12,11 +12,11 @@ from appliance.cli.groups import make_group
 from appliance.cli.output import JsonOption, console_out, print_json, print_table, say
 from appliance.cli.run_options import FleetOption, Parallel, Repeats, Suite, Tasks
 from appliance.cli.suite_import import import_
+from appliance.cli.suite_show import brief, digest, show
 
 if TYPE_CHECKING:
     from controller.validation.evidence import Attempt, Validation
     from evaluators.loading.suite import Suite as SuiteModel
-    from evaluators.model.task import Task
 
 
 Folder = Annotated[Path, typer.Argument(help="Folder of a suite.")]
@@ -31,10 +31,6 @@ def _registered() -> list[str]:
 
 Name = Annotated[
     str, typer.Argument(help="Name of a registered suite.", autocompletion=_registered)
-]
-SeedOption = Annotated[
-    int | None,
-    typer.Option("--seed", help="Show the values that the first trials draw with this seed."),
 ]
 
 
@@ -62,7 +58,7 @@ def list_(json: JsonOption = False) -> None:
     shipped = list_suites()
     suites = [open_suite(name) for name in known_suites(get_settings())]
     if json:
-        rows = [{**_brief(suite), "shipped": suite.name in shipped} for suite in suites]
+        rows = [{**brief(suite), "shipped": suite.name in shipped} for suite in suites]
         print_json({"suites": rows})
         return
     table = Table("suite", "version", "tasks", "by", "description")
@@ -103,38 +99,6 @@ def remove(name: Name, json: JsonOption = False) -> None:
         print_json({"removed": [entry.reference for entry in removed]})
     else:
         say(f"suite {name} is removed")
-
-
-def show(suite: Suite, seed: SeedOption = None, json: JsonOption = False) -> None:
-    """Show the tasks of a suite and the functions that it defines."""
-    from rich.table import Table
-
-    from controller.wiring import open_suite
-
-    opened = open_suite(suite)
-    shown = opened.tasks if seed is None else [_as_drawn(task, seed) for task in opened.tasks]
-    if json:
-        tasks = [task.model_dump(mode="json", by_alias=True) for task in shown]
-        print_json({**_brief(opened), "tasks": tasks, "functions": _own(opened)})
-        return
-    title = f"{opened.name} {opened.version} ({opened.digest[:12]})"
-    functions = [f"{tool['kind']} {tool['name']}" for tool in _own(opened)]
-    caption = f"defines {', '.join(functions)}" if functions else None
-    table = Table(
-        "task", "roles", "nodes", "instruction", title=title, caption=caption, show_lines=True
-    )
-    for task in shown:
-        table.add_row(task.id, ", ".join(task.roles), _count_nodes(task), task.instruction)
-    print_table(table)
-
-
-def _count_nodes(task: Task) -> str:
-    """Return how many nodes earn credit, and how many are only guards."""
-    earning = len(task.credit_nodes)
-    guards = len(task.graph) - earning
-    if not guards:
-        return str(earning)
-    return f"{earning} and {guards} {'guard' if guards == 1 else 'guards'}"
 
 
 def _report_skipped(suite: SuiteModel) -> None:
@@ -194,7 +158,7 @@ def validate(
     is_sound = not any(row.faults for row in rows)
     if json:
         tasks = [row.to_dict() for row in rows]
-        print_json({"suite": _digest(opened), "ok": is_sound, "tasks": tasks})
+        print_json({"suite": digest(opened), "ok": is_sound, "tasks": tasks})
     else:
         _print_validations(rows)
     if not is_sound:
@@ -207,34 +171,6 @@ def _print_interrupted(rows: list[Validation]) -> None:
     for row in rows:
         for attempt in row.attempts:
             say(f"  {attempt.line} (run {attempt.run})")
-
-
-def _as_drawn(task: Task, seed: int) -> Task:
-    """Return a task with the values that the first trial of a run with this seed draws."""
-    from controller.specification.run import trial_seed
-    from evaluators.parameters.binding import bind_task
-
-    return bind_task(task, trial_seed(seed, task.id, 0)).task
-
-
-def _digest(suite: SuiteModel) -> dict[str, str]:
-    return {"name": suite.name, "digest": suite.digest}
-
-
-def _brief(suite: SuiteModel) -> dict[str, object]:
-    return {
-        **_digest(suite),
-        "version": suite.version,
-        "description": suite.description,
-        "tasks": [task.id for task in suite.tasks],
-    }
-
-
-def _own(suite: SuiteModel) -> list[dict[str, str]]:
-    """Return the functions that a suite defines."""
-    return [
-        {"kind": tool.mark.kind, "on": tool.on, "name": tool.name} for tool in suite.vocabulary.own
-    ]
 
 
 def _print_validations(rows: list[Validation]) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from evaluators.loading.requirements import with_image
 from evaluators.loading.suite_reader import INDEX, SuiteFile, SuiteReader, missing_files
 from evaluators.model.codecs import open_document, validate
+from evaluators.model.statistics import Statistics
 from evaluators.model.suite_files import digest_graph_files, digest_setup_files
 from evaluators.suite_code.functions import extend, load_suite_code
 from foundation.errors import SpecError, UnknownNameError
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from evaluators.catalogue import Vocabulary
     from evaluators.loading.requirements import AppRequirement
+    from evaluators.model.subtask import Subtask
     from evaluators.model.task import Task
 
 _UNKNOWN_FUNCTION = re.compile(r"There is no (evaluator|action|setup)\b[^:]* called ")
@@ -44,6 +46,8 @@ class Suite:
         applications: category of each application, built-in and the suite's own.
         left_out: errors of tasks that were not requested, by file; they are not in `tasks`.
         requires: applications that all its desktops must have.
+        subtasks: definitions of its subtasks.
+        statistics: figures that it must have, as declared; they do not affect its digest.
     """
 
     name: str
@@ -55,6 +59,8 @@ class Suite:
     applications: Mapping[str, str]
     left_out: Mapping[str, str] = field(default_factory=dict)
     requires: tuple[AppRequirement, ...] = ()
+    subtasks: tuple[Subtask, ...] = ()
+    statistics: Statistics = field(default_factory=Statistics)
 
     def task(self, task_id: str) -> Task:
         """Return the task of that id.
@@ -133,6 +139,8 @@ def load_suite(
         applications=reader.applications,
         left_out=reader.left_out,
         requires=index.requires.apps,
+        subtasks=reader.subtasks,
+        statistics=index.statistics,
     )
 
 

@@ -15,6 +15,7 @@ from evaluators.model.codecs import open_document, validate
 from evaluators.model.compiler import compile_task
 from evaluators.model.entries import check_entries
 from evaluators.model.spelling import check_subtask, check_task, require_known
+from evaluators.model.statistics import Statistics
 from evaluators.model.subtask import ComposedTask, Subtask
 from evaluators.model.task import Task
 from evaluators.model.text_arguments import examples_of, with_texts
@@ -47,6 +48,7 @@ class SuiteFile(Strict):
         subtasks: files of subtasks.
         applications: category of each application that the suite adds.
         requires: what the images of its desktops must have.
+        statistics: figures that the suite must have.
     """
 
     name: Name
@@ -56,6 +58,7 @@ class SuiteFile(Strict):
     subtasks: tuple[str, ...] = Field(default=(), strict=False)
     applications: dict[str, str] = Field(default_factory=dict)
     requires: Requirements = Requirements()
+    statistics: Statistics = Statistics()
 
 
 class SuiteReader:
@@ -112,6 +115,11 @@ class SuiteReader:
         if errors:
             raise join_errors(errors)
         return list(tasks.values())
+
+    @property
+    def subtasks(self) -> tuple[Subtask, ...]:
+        """The valid definitions of subtasks, in the order of the index; known after reading."""
+        return tuple(definition.subtask for definition in self._definitions.values())
 
     def _unknown_categories(self) -> list[SpecError]:
         categories = sorted(set(CATEGORIES.values()))
