@@ -137,14 +137,14 @@ class SuiteStatistics:
         """Return the figures as JSON."""
         return {
             "tasks": self.tasks,
-            "platforms": {**self.platforms},
+            "platforms": {str(name): count for name, count in self.platforms.items()},
             "composed": self.composed,
             "hand_made": self.hand_made,
-            "subtasks": {**self.subtasks},
+            "subtasks": {str(name): count for name, count in self.subtasks.items()},
             "nodes": self.nodes,
             "histogram": {str(size): count for size, count in self.histogram.items()},
             "applications_per_task": self.mean_applications,
-            "tags": {**self.tags},
+            "tags": dict(self.tags),
         }
 
 
