@@ -10,7 +10,16 @@ import typer
 
 from appliance.cli.groups import make_group
 from appliance.cli.output import JsonOption, console_out, print_json, print_table, say
-from appliance.cli.run_options import FleetOption, Parallel, Repeats, Suite, Tasks
+from appliance.cli.run_options import (
+    FleetOption,
+    Parallel,
+    Platforms,
+    Repeats,
+    SubsetOption,
+    Suite,
+    Tags,
+    Tasks,
+)
 from appliance.cli.suite_import import import_
 from appliance.cli.suite_show import brief, digest, show
 
@@ -113,6 +122,9 @@ def _report_skipped(suite: SuiteModel) -> None:
 def validate(
     suite: Suite,
     task: Tasks = None,
+    tag: Tags = None,
+    platform: Platforms = None,
+    subset: SubsetOption = "",
     repeats: Repeats = 1,
     parallel: Parallel = 1,
     fleet: FleetOption = "real",
@@ -126,6 +138,7 @@ def validate(
     """
     from appliance.cli.watch import watching
     from controller.image_requirements import require_shipped_images, require_suite_images
+    from controller.selection import choose_tasks
     from controller.validation.validator import Validator
     from controller.wiring import open_fleet, open_suite
     from foundation.clock import SYSTEM_CLOCK
@@ -141,7 +154,8 @@ def validate(
         require_suite_images(opened, needs, settings)
     machines = open_fleet(fleet, settings, say)
     planner = Validator(opened, machines, settings.runs_dir, SYSTEM_CLOCK, record)
-    rounds = planner.plan(tuple(task or ()), repeats=repeats)
+    chosen = choose_tasks(opened, task or (), tag or (), platforms=platform or (), subset=subset)
+    rounds = planner.plan(chosen, repeats=repeats)
     attempts: list[Attempt] = []
     with watching(sum(planned.trials for planned in rounds)) as display:
 

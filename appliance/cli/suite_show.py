@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from appliance.cli.output import JsonOption, console_out, print_json, print_table
-from appliance.cli.run_options import Suite
+from appliance.cli.run_options import Platforms, SubsetOption, Suite, Tags, Tasks
 
 if TYPE_CHECKING:
     from evaluators.loading.suite import Suite as SuiteModel
@@ -27,12 +27,25 @@ StatsOption = Annotated[
 
 
 def show(
-    suite: Suite, seed: SeedOption = None, stats: StatsOption = False, json: JsonOption = False
+    suite: Suite,
+    seed: SeedOption = None,
+    task: Tasks = None,
+    tag: Tags = None,
+    platform: Platforms = None,
+    subset: SubsetOption = "",
+    stats: StatsOption = False,
+    json: JsonOption = False,
 ) -> None:
-    """Show the tasks of a suite and the functions that it defines, or its figures."""
+    """Show the tasks of a suite and the functions that it defines, or its figures.
+
+    With a selection of tasks, figures are not compared with those that the suite declares.
+    """
+    from controller.selection import narrow
     from controller.wiring import open_suite
 
-    opened = open_suite(suite)
+    opened = open_suite(suite, task or ())
+    if task or tag or platform or subset:
+        opened = narrow(opened, task or (), tag or (), platforms=platform or (), subset=subset)
     if stats:
         _show_statistics(opened, json=json)
         return

@@ -103,8 +103,15 @@ def _check_tasks(experiment: Experiment, source: Source, folder: Path) -> None:
     place = "suite"
     try:
         suite = open_suite(request_of(experiment, RowSettings(), folder).suite)
-        place = "tasks" if experiment.tasks else "tags"
-        choose_tasks(suite, experiment.tasks, experiment.tags)
+        keys = ("tasks", "tags", "subset", "platforms")
+        place = next((key for key in keys if getattr(experiment, key)), "suite")
+        choose_tasks(
+            suite,
+            experiment.tasks,
+            experiment.tags,
+            platforms=experiment.platforms,
+            subset=experiment.subset,
+        )
     except MesocosmError as exc:
         raise source.error((place,), exc.brief, exc.details, exc.resolution) from exc
 
