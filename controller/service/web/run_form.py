@@ -47,7 +47,7 @@ class RunForm(BaseModel):
     Attributes:
         tasks: ids or patterns of ids, separated by spaces.
         tags: a task must have at least one of these; separated by spaces.
-        platform: the platform that tasks must have.
+        platforms: the platforms of which tasks must have one; separated by spaces.
         subset: name of a subset of the suite.
         limit_steps: limit of every trial, overriding its task's; so are the other ``limit_`` fields.
         budget_tokens: budget of all attempts together; so are the other ``budget_`` fields.
@@ -68,7 +68,7 @@ class RunForm(BaseModel):
     calls: Literal["", "functions", "json"] = ""
     tasks: str = Field(default="", max_length=20_000)
     tags: str = Field(default="", max_length=20_000)
-    platform: Literal["", "desktop", "phone", "cross", "other"] = ""
+    platforms: Text = ""
     subset: Text = ""
     repeats: Number = ""
     retries: Number = ""
@@ -110,7 +110,7 @@ class RunForm(BaseModel):
             **self._filled(_SAME),
             "tasks": self.tasks.split(),
             "tags": self.tags.split(),
-            "platforms": self.platform.split(),
+            "platforms": self.platforms.split(),
             "subset": self.subset,
             "limits": self._filled(_LIMITS, "limit_"),
             "budget": self._filled(_BUDGET, "budget_"),
