@@ -10,13 +10,22 @@ import typer
 
 from appliance.cli.groups import make_group
 from appliance.cli.output import JsonOption, console_out, print_json, print_table, say
-from appliance.cli.run_options import FleetOption, Parallel, Repeats, Suite, Tasks
+from appliance.cli.run_options import (
+    FleetOption,
+    Parallel,
+    Platforms,
+    Repeats,
+    SubsetOption,
+    Suite,
+    Tags,
+    Tasks,
+)
 from appliance.cli.suite_import import import_
+from appliance.cli.suite_show import brief, digest, show
 
 if TYPE_CHECKING:
     from controller.validation.evidence import Attempt, Validation
     from evaluators.loading.suite import Suite as SuiteModel
-    from evaluators.model.task import Task
 
 
 Folder = Annotated[Path, typer.Argument(help="Folder of a suite.")]
@@ -31,10 +40,6 @@ def _registered() -> list[str]:
 
 Name = Annotated[
     str, typer.Argument(help="Name of a registered suite.", autocompletion=_registered)
-]
-SeedOption = Annotated[
-    int | None,
-    typer.Option("--seed", help="Show the values that the first trials draw with this seed."),
 ]
 
 
@@ -62,7 +67,7 @@ def list_(json: JsonOption = False) -> None:
     shipped = list_suites()
     suites = [open_suite(name) for name in known_suites(get_settings())]
     if json:
-        rows = [{**_brief(suite), "shipped": suite.name in shipped} for suite in suites]
+        rows = [{**brief(suite), "shipped": suite.name in shipped} for suite in suites]
         print_json({"suites": rows})
         return
     table = Table("suite", "version", "tasks", "by", "description")
@@ -105,38 +110,6 @@ def remove(name: Name, json: JsonOption = False) -> None:
         say(f"suite {name} is removed")
 
 
-def show(suite: Suite, seed: SeedOption = None, json: JsonOption = False) -> None:
-    """Show the tasks of a suite and the functions that it defines."""
-    from rich.table import Table
-
-    from controller.wiring import open_suite
-
-    opened = open_suite(suite)
-    shown = opened.tasks if seed is None else [_as_drawn(task, seed) for task in opened.tasks]
-    if json:
-        tasks = [task.model_dump(mode="json", by_alias=True) for task in shown]
-        print_json({**_brief(opened), "tasks": tasks, "functions": _own(opened)})
-        return
-    title = f"{opened.name} {opened.version} ({opened.digest[:12]})"
-    functions = [f"{tool['kind']} {tool['name']}" for tool in _own(opened)]
-    caption = f"defines {', '.join(functions)}" if functions else None
-    table = Table(
-        "task", "roles", "nodes", "instruction", title=title, caption=caption, show_lines=True
-    )
-    for task in shown:
-        table.add_row(task.id, ", ".join(task.roles), _count_nodes(task), task.instruction)
-    print_table(table)
-
-
-def _count_nodes(task: Task) -> str:
-    """Return how many nodes earn credit, and how many are only guards."""
-    earning = len(task.credit_nodes)
-    guards = len(task.graph) - earning
-    if not guards:
-        return str(earning)
-    return f"{earning} and {guards} {'guard' if guards == 1 else 'guards'}"
-
-
 def _report_skipped(suite: SuiteModel) -> None:
     from controller.unfamiliar import misspelt_packages
 
@@ -149,6 +122,9 @@ def _report_skipped(suite: SuiteModel) -> None:
 def validate(
     suite: Suite,
     task: Tasks = None,
+    tag: Tags = None,
+    platform: Platforms = None,
+    subset: SubsetOption = "",
     repeats: Repeats = 1,
     parallel: Parallel = 1,
     fleet: FleetOption = "real",
@@ -162,6 +138,7 @@ def validate(
     """
     from appliance.cli.watch import watching
     from controller.image_requirements import require_shipped_images, require_suite_images
+    from controller.selection import choose_tasks
     from controller.validation.validator import Validator
     from controller.wiring import open_fleet, open_suite
     from foundation.clock import SYSTEM_CLOCK
@@ -177,7 +154,8 @@ def validate(
         require_suite_images(opened, needs, settings)
     machines = open_fleet(fleet, settings, say)
     planner = Validator(opened, machines, settings.runs_dir, SYSTEM_CLOCK, record)
-    rounds = planner.plan(tuple(task or ()), repeats=repeats)
+    chosen = choose_tasks(opened, task or (), tag or (), platforms=platform or (), subset=subset)
+    rounds = planner.plan(chosen, repeats=repeats)
     attempts: list[Attempt] = []
     with watching(sum(planned.trials for planned in rounds)) as display:
 
@@ -194,7 +172,7 @@ def validate(
     is_sound = not any(row.faults for row in rows)
     if json:
         tasks = [row.to_dict() for row in rows]
-        print_json({"suite": _digest(opened), "ok": is_sound, "tasks": tasks})
+        print_json({"suite": digest(opened), "ok": is_sound, "tasks": tasks})
     else:
         _print_validations(rows)
     if not is_sound:
@@ -207,34 +185,6 @@ def _print_interrupted(rows: list[Validation]) -> None:
     for row in rows:
         for attempt in row.attempts:
             say(f"  {attempt.line} (run {attempt.run})")
-
-
-def _as_drawn(task: Task, seed: int) -> Task:
-    """Return a task with the values that the first trial of a run with this seed draws."""
-    from controller.specification.run import trial_seed
-    from evaluators.parameters.binding import bind_task
-
-    return bind_task(task, trial_seed(seed, task.id, 0)).task
-
-
-def _digest(suite: SuiteModel) -> dict[str, str]:
-    return {"name": suite.name, "digest": suite.digest}
-
-
-def _brief(suite: SuiteModel) -> dict[str, object]:
-    return {
-        **_digest(suite),
-        "version": suite.version,
-        "description": suite.description,
-        "tasks": [task.id for task in suite.tasks],
-    }
-
-
-def _own(suite: SuiteModel) -> list[dict[str, str]]:
-    """Return the functions that a suite defines."""
-    return [
-        {"kind": tool.mark.kind, "on": tool.on, "name": tool.name} for tool in suite.vocabulary.own
-    ]
 
 
 def _print_validations(rows: list[Validation]) -> None:

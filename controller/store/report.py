@@ -222,6 +222,7 @@ def _trial(trial: TrialResult) -> dict[str, Json]:
         "parameters": trial.parameters,
         "weighted": trial.weighted,
         "disagreements": [asdict(row) for row in trial.disagreements],
+        "pressed": [asdict(row) for row in trial.pressed],
     }
 
 
@@ -318,6 +319,11 @@ def _summary(report: Report) -> list[str]:
         f"{trial.task}.{trial.repeat} side effect: {row.role} {row.kind} {row.name} {row.change}"
         for trial in report.trials
         for row in (trial.side_effects.changes if trial.side_effects else ())[:_EFFECTS_SHOWN]
+    ]
+    lines += [
+        f"{trial.task}.{trial.repeat}: pressed for the agent before judging: {row}"
+        for trial in report.trials
+        for row in trial.pressed
     ]
     lines += [
         f"{trial.task}.{trial.repeat}: the guest reports {row.guest}; {row.appliance}"
