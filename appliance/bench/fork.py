@@ -11,10 +11,10 @@ from appliance.bench.rows import Row, phase_means
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import MachineError
 from provisioning.desktop.qemu.process import PROC, find_qemu
-from provisioning.resource import DESKTOP, PHONE, ResourceSpec
+from provisioning.resource import DESKTOP, PHONE, WORLD, ResourceSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Sequence
     from pathlib import Path
 
     from foundation.clock import Clock
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 ROLE = "it"
 MAX_PING_S = 0.05
-_DESKTOP, _PHONE = ResourceSpec(DESKTOP), ResourceSpec(PHONE)
+_DESKTOP, _PHONE, _WORLD = ResourceSpec(DESKTOP), ResourceSpec(PHONE), ResourceSpec(WORLD)
 _COLD_SHARE = 5
 _BOOT_SHARE = 50
 
@@ -38,6 +38,7 @@ def bench_fork(
     tick: Tick,
     *,
     image: str = "",
+    has_world: bool = False,
     clock: Clock = SYSTEM_CLOCK,
 ) -> Generator[Row]:
     """Acquire and release machines sequentially.
@@ -49,23 +50,29 @@ def bench_fork(
         tick: called with the row's name after each sample.
         image: image of the desktops, of which only forks are measured; by default the appliance's,
             and phones and boots are measured, too.
+        has_world: measure only leases of a desktop, without and with a world beside it.
         clock: for measuring.
 
     Raises:
         MesocosmError: there is no template and none can be created.
     """
     desktop = ResourceSpec(DESKTOP, image)
-    warm.prepare([desktop] if image else [desktop, _PHONE])
-    yield from _leases(warm, desktop, "fork", count=count, tick=tick, clock=clock)
+    beside = [_WORLD] if has_world else [] if image else [_PHONE]
+    warm.prepare([desktop, *beside])
+    yield from _leases(warm, [desktop], "fork", count=count, tick=tick, clock=clock)
+    if has_world:
+        both = [desktop, _WORLD]
+        yield from _leases(warm, both, "fork with world", count=count, tick=tick, clock=clock)
+        return
     if not image:
-        yield from _leases(warm, _PHONE, "phone", count=count, tick=tick, clock=clock)
+        yield from _leases(warm, [_PHONE], "phone", count=count, tick=tick, clock=clock)
     row = Row("cold fork", "Fleet.acquire with none on standby: overlay, QEMU, state; verified")
     yield row
     _sweep_pool(cold, desktop)
     for _ in range(max(1, count // _COLD_SHARE)):
         with contextlib.ExitStack() as stack:
             row.measure(
-                lambda: stack.enter_context(_acquire(cold, desktop)), clock
+                lambda: stack.enter_context(_acquire(cold, [desktop])), clock
             )  # called at once
         cold.wait_for_jobs()
         tick(row.name)
@@ -88,19 +95,26 @@ def _boots(cold: LocalFleet, count: int, tick: Tick, *, clock: Clock) -> Generat
 
 
 def _leases(
-    fleet: LocalFleet, spec: ResourceSpec, name: str, *, count: int, tick: Tick, clock: Clock
+    fleet: LocalFleet,
+    specs: Sequence[ResourceSpec],
+    name: str,
+    *,
+    count: int,
+    tick: Tick,
+    clock: Clock,
 ) -> Generator[Row]:
-    """Repeatedly acquire and release one machine, always with one on standby."""
+    """Repeatedly acquire and release resources, always with one of each on standby."""
     lease = Row(f"{name} lease", "Fleet.acquire with one on standby, until verified ready")
     release = Row(f"{name} release", "what the holder waits for on release")
     reports: list[ResetReport] = []
     yield from (lease, release)
     try:
         for _ in range(count):
-            fleet.fill(spec)
+            for spec in specs:
+                fleet.fill(spec)
             fleet.wait_for_jobs()
             taken: list[Lease] = []
-            if lease.measure(lambda: taken.append(_acquire(fleet, spec)), clock):  # noqa: B023  # called at once
+            if lease.measure(lambda: taken.append(_acquire(fleet, specs)), clock):  # noqa: B023  # called at once
                 reports.append(taken[0].environment.resets[ROLE])
                 release.measure(taken[0].release, clock)
             tick(lease.name)
@@ -130,7 +144,7 @@ def bench_density(
     with contextlib.ExitStack() as stack:
         machines = []
         for _ in range(count):
-            lease = stack.enter_context(_acquire(fleet, _DESKTOP))
+            lease = stack.enter_context(_acquire(fleet, [_DESKTOP]))
             machines.append(lease.environment.machines[ROLE])
             tick(row.name)
         for machine in machines:
@@ -163,7 +177,7 @@ def bench_leases(
     start_s = clock.monotonic_s()
 
     def use() -> None:
-        with _acquire(fleet, _DESKTOP) as lease:
+        with _acquire(fleet, [_DESKTOP]) as lease:
             lease.environment.machines[ROLE].input.move(100, 100)
 
     while clock.monotonic_s() - start_s < duration_s:
@@ -193,8 +207,10 @@ def proportional_mib(machine_id: str, proc: Path = PROC) -> float:
     )
 
 
-def _acquire(fleet: LocalFleet, spec: ResourceSpec) -> Lease:
-    return fleet.acquire({ROLE: spec})
+def _acquire(fleet: LocalFleet, specs: Sequence[ResourceSpec]) -> Lease:
+    """Acquire resources, the first of which has the role `ROLE`."""
+    first, *others = specs
+    return fleet.acquire({ROLE: first, **{spec.kind: spec for spec in others}})
 
 
 def _sweep_pool(fleet: LocalFleet, spec: ResourceSpec) -> None:

@@ -90,6 +90,9 @@ def fork(
     image: Annotated[
         str, typer.Option(help="Measure only forks of this image, such as a custom one.")
     ] = "",
+    world: Annotated[
+        bool, typer.Option("--world", help="Measure only forks, with and without a world.")
+    ] = False,
     page: PageOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -97,12 +100,12 @@ def fork(
     from appliance.bench.fork import bench_fork
 
     warm, cold = _forking_fleet(standing_by=1), _forking_fleet(standing_by=0)
-    name = f"fork --image {image}" if image else "fork"
+    name = "fork" + (f" --image {image}" if image else "") + (" --world" if world else "")
     _measure(
         name,
         count,
         page,
-        lambda tick: bench_fork(warm, cold, count, tick, image=image),
+        lambda tick: bench_fork(warm, cold, count, tick, image=image, has_world=world),
         json=json,
     )
 

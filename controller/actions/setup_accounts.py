@@ -1,81 +1,42 @@
-"""Setup operations that let machines use a world: accounts on phones, its authority on desktops."""
+"""Setup operations of phones that use a world: an account, and certificates."""
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from controller.actions.phone_shell import run_on_phone
 from evaluators.decorators import setup
-from foundation.errors import ActionError
-from foundation.host_load import stretched
 from foundation.settings import get_settings
 from provisioning.world.authority import open_authority
 
 if TYPE_CHECKING:
     from provisioning.protocols import Machine
 
-_TIMEOUT_S = 120.0
-_CERTIFICATE = "/usr/local/share/ca-certificates/world-authority.crt"
-_POLICIES = "/etc/firefox/policies/policies.json"
-
 
 @setup(on="phone")
 def sign_in(machine: Machine, email: str, password: str) -> None:
     """Sign the phone in to the account of a world's person, and synchronise.
 
-    Mail, Calendar and Contacts then have what the servers have, and synchronise every three seconds
-    until the phone is reset. Only the reference phone can do it.
+    Mail, Calendar, Contacts and the folder Cloud of Files then have what the servers have, and
+    synchronise every three seconds until the phone is reset; the Browser is signed in to all sites,
+    and trusts their certificates. Only the reference phone can do it.
 
     Args:
         machine: the phone.
         email: address of the account.
         password: its password.
     """
+    trust_worlds(machine)
     run_on_phone(machine, "account", "sign-in", email, password)
 
 
-@setup(on="desktop")
+@setup(on="phone")
 def trust_worlds(machine: Machine) -> None:
-    """Let programs of the desktop trust the certificates of this appliance's worlds.
+    """Let the phone's Browser trust the certificates of this appliance's worlds until it is reset.
 
-    The system's store and Firefox, which must not run yet, know the authority until the desktop is
-    reset.
+    Only the reference phone can do it.
 
     Args:
-        machine: the desktop.
+        machine: the phone.
     """
-    policy = {"Certificates": {"Install": [_CERTIFICATE]}}
-    about = {
-        "path": _CERTIFICATE,
-        "certificate": open_authority(get_settings()).certificate,
-        "policies": _POLICIES,
-        "policy": policy,
-    }
-    argv = ["/usr/bin/python3", "-I", "-c", _TRUST]
-    data = json.dumps(about).encode()
-    result = machine.run(argv, user="root", timeout_s=stretched(_TIMEOUT_S), input=data)
-    if result.exit_code != 0:
-        details = result.stderr.decode(errors="replace")[-2000:]
-        raise ActionError(f"{machine.info.machine_id} cannot trust worlds.", details)
-
-
-_TRUST = """
-import json, os, shutil, subprocess, sys
-about = json.load(sys.stdin)
-os.makedirs(os.path.dirname(about["path"]), exist_ok=True)
-with open(about["path"], "w") as file:
-    file.write(about["certificate"])
-if shutil.which("update-ca-certificates"):
-    subprocess.run(["update-ca-certificates"], check=True, stdout=subprocess.DEVNULL)
-known = {"policies": {}}
-if os.path.exists(about["policies"]):
-    with open(about["policies"]) as file:
-        known = json.load(file)
-known["policies"].update(about["policy"])
-os.makedirs(os.path.dirname(about["policies"]), exist_ok=True)
-with open(about["policies"] + ".new", "w") as file:
-    json.dump(known, file)
-os.chmod(about["policies"] + ".new", 0o644)
-os.replace(about["policies"] + ".new", about["policies"])
-"""
+    run_on_phone(machine, "account", "trust", open_authority(get_settings()).certificate)

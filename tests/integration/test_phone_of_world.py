@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from controller.actions import setup_world
+from controller.actions.phone_shell import launch
 from controller.actions.setup_accounts import sign_in
 from evaluators.phone.view import PhoneView
 from foundation.clock import wait_until
 from foundation.errors import ActionError
 from provisioning.protocols import READY
 from provisioning.resource import PHONE, ResourceSpec
+from provisioning.world.authority import open_authority
 from provisioning.world.persona.model.mail import Folder
+from provisioning.world.persona.words.sites import SHOP
 from tests.integration.test_judged_worlds import ANN, judge
+from tests.integration.test_reach import shows
 from tests.integration.test_world import SPEC, Client, fleet
 
 if TYPE_CHECKING:
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
 
     from provisioning.fleet.local import LocalFleet
     from provisioning.phone.reference.machine import ReferencePhone
+    from provisioning.protocols import Element, Json
     from provisioning.world.resource import World
 
 __all__ = ["fleet"]
@@ -40,6 +45,8 @@ def pair(fleet: LocalFleet) -> Iterator[tuple[ReferencePhone, World]]:
         world = cast("World", lease.environment.resources["world"])
         person = world.persona.person
         sign_in(phone, person.email, person.password)
+        authority = open_authority(world._settings).certificate  # that of the tests' own folder
+        ask(phone, "account", "trust", authority)
         yield phone, world
 
 
@@ -116,6 +123,66 @@ def test_mail_arrives_and_is_marked(pair: tuple[ReferencePhone, World]) -> None:
     assert "Lunch" not in [node.text for node in later.nodes(resource_id="subject")]
     assert judge(world, "keeps_mails")
     assert len(column(phone, EVENTS, "title")) == before
+
+
+def test_files_appear_on_both(pair: tuple[ReferencePhone, World]) -> None:
+    phone, world = pair
+    found = ask(phone, "find", "/sdcard/Cloud/", "-type", "f").splitlines()
+    paths = {f"/sdcard/Cloud/{file.path}" for file in world.persona.files}
+    assert set(found) == paths
+    letter = world.persona.files.below("Documents/Bank").last()
+    assert ask(phone, "cat", f"/sdcard/Cloud/{letter.path}") == letter.text.strip()
+    before = phone.summarize()
+    ask(phone, "account", "sync")
+    assert phone.summarize() == before
+    setup_world.store_file(world, "Documents/list.txt", "milk")
+    assert soon(lambda: phone.shell("cat /sdcard/Cloud/Documents/list.txt").text == "milk")
+    phone.shell("echo eggs > /sdcard/Cloud/Documents/list.txt").require()
+    wanted: dict[str, Json] = {"path": "Documents/list.txt", "text": "eggs"}
+    assert soon(lambda: judge(world, "stored_file_equals", **wanted))
+    phone.shell(
+        "mkdir -p '/sdcard/Cloud/New & odd/in' && cd '/sdcard/Cloud/New & odd/in' && echo x > '50%.txt'"
+    )
+    odd: dict[str, Json] = {"path": "New & odd/in/50%.txt", "text": "x"}
+    assert soon(lambda: judge(world, "stored_file_equals", **odd))
+    phone.shell("rm /sdcard/Cloud/Documents/list.txt").require()
+    assert soon(lambda: judge(world, "lacks_stored_file", path="Documents/list.txt"))
+    client = Client(world)
+    client.web("DELETE", "/files/New%20%26%20odd/", depth="infinity")
+    assert soon(lambda: phone.shell("ls /sdcard/Cloud").text.split() == ["Documents"])
+    assert judge(world, "keeps_stored_files", folder="Documents")
+    launch(phone, "Files")
+    phone.input.click(*named(phone, "Cloud").bounds.center)
+    phone.input.click(*named(phone, "Documents").bounds.center)
+    assert named(phone, "Receipts").name
+
+
+def named(phone: ReferencePhone, name: str) -> Element:
+    """Return an element that appears, or is further down."""
+
+    def look() -> list[Element]:
+        return [node for node in phone.tree.elements() if node.name == name]
+
+    for _ in range(8):
+        if found := wait_until(look, timeout_s=3, every_s=0.2):
+            return found[0]
+        phone.shell("input swipe 500 1800 500 900").require()
+    raise AssertionError([node.name for node in phone.tree.elements()])
+
+
+def test_the_browser_is_signed_in(pair: tuple[ReferencePhone, World]) -> None:
+    phone, world = pair
+    assert shows(phone, f"https://{SHOP}/orders", world.persona.person.name)
+    number = world.persona.orders.last().number
+    assert named(phone, number).name == number
+    launch(phone, "Browser")
+    product = world.persona.products.in_stock()[0]
+    assert shows(phone, f"https://{SHOP}/product/{product.number}", product.name)
+    for button in ("Add to cart", "Go to checkout", "Place order"):
+        phone.input.click(*named(phone, button).bounds.center)
+    items: list[Json] = [{"article": product.number, "quantity": 1}]
+    assert soon(lambda: judge(world, "has_order", items=items))
+    assert soon(lambda: judge(world, "has_order_mail", items=items))
 
 
 def test_a_wrong_password_is_refused_and_a_rewind_signs_out(

@@ -60,7 +60,7 @@ class Editor:
         if key in CHARACTERS:
             self._insert(CHARACTERS[key])
         elif key in {"ENTER", "NUMPAD_ENTER", "SEARCH"}:
-            if self._name in self._screen.multiline and key != "SEARCH":
+            if self._screen.is_multiline(self._name) and key != "SEARCH":
                 self._insert("\n")
             else:
                 self._screen.submit(self._name)

@@ -9,6 +9,7 @@ import urllib.request
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Collection
 
 MAX_NAMES = 64
@@ -31,9 +32,17 @@ def check_names(names: Collection[str]) -> frozenset[str]:
     return frozenset(names)
 
 
-def make_opener(names: Collection[str]) -> urllib.request.OpenerDirector:
-    """Return what opens URLs, and connects these names to the phone itself."""
-    return urllib.request.build_opener(_Http(names), _Https(names))
+def make_opener(
+    names: Collection[str], trust: ssl.SSLContext, *handlers: urllib.request.BaseHandler
+) -> urllib.request.OpenerDirector:
+    """Return what opens URLs, and connects these names to the phone itself.
+
+    Args:
+        names: host names.
+        trust: verifies certificates.
+        handlers: further handlers.
+    """
+    return urllib.request.build_opener(_Http(names), _Https(names, trust), *handlers)
 
 
 class _Connection(http.client.HTTPConnection):
@@ -63,14 +72,15 @@ class _Http(urllib.request.HTTPHandler):
 
 
 class _Https(urllib.request.HTTPSHandler):
-    def __init__(self, names: Collection[str]) -> None:
-        super().__init__()
+    def __init__(self, names: Collection[str], trust: ssl.SSLContext) -> None:
+        super().__init__(context=trust)
         self._names = names
+        self._trust = trust
 
     def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
         return self.do_open(self._connect, req)
 
     def _connect(self, host: str, /, **options: Any) -> _SecureConnection:  # noqa: ANN401 - passed on
-        connection = _SecureConnection(host, **options)
+        connection = _SecureConnection(host, context=self._trust, **options)
         connection.names = self._names
         return connection

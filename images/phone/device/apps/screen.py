@@ -164,6 +164,10 @@ class Screen:
     def submit(self, name: str) -> None:
         """Handle ENTER in a field."""
 
+    def is_multiline(self, name: str) -> bool:
+        """Return whether ENTER inserts a line break into a field."""
+        return name in self.multiline
+
     def edited(self, name: str) -> None:
         """Handle a change of a field's content."""
 

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from images.phone.device.commands.base import CommandError
+from images.phone.device.store.web import trust
 from images.phone.device.sync.account import load_account
 from images.phone.device.sync.syncer import FAULTS
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def run_account(call: Invocation) -> str:
-    """Run ``account sign-in EMAIL PASSWORD``, ``account sync`` or ``account show``.
+    """Run ``account sign-in EMAIL PASSWORD``, or ``account sync``, ``show`` or ``trust PEM``.
 
     Raises:
         CommandError: the usage is wrong, or the servers do not answer.
@@ -33,8 +34,15 @@ def run_account(call: Invocation) -> str:
         case ["show"]:
             account = load_account(phone.store)
             return f"{account.email if account else 'not signed in'}\n"
+        case ["trust", authority]:
+            try:
+                with phone.event():
+                    trust(phone.store, authority)
+            except ValueError as exc:
+                raise CommandError(f"account: {exc}") from exc
+            return "trusted\n"
         case _:
-            raise CommandError("usage: account sign-in EMAIL PASSWORD | sync | show")
+            raise CommandError("usage: account sign-in EMAIL PASSWORD | sync | show | trust PEM")
     try:
         work()
     except FAULTS as exc:

@@ -1,4 +1,4 @@
-"""Web pages parsed into headings, paragraphs and links; history and bookmarks as rows."""
+"""Web pages parsed into headings, paragraphs, links and forms; history and bookmarks as rows."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import urllib.request
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, NamedTuple
 
-from images.phone.device.names import make_opener
+from images.phone.device.store.web import Web
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Mapping
 
     from images.phone.device.store.database import Row, Store
 
@@ -26,6 +26,10 @@ _BREAKS = frozenset(
      "nav", "main", "form", "blockquote", "dt", "dd", "figure", "h1", "h2", "h3", "h4", "h5", "h6",
      "pre", "td", "th", "hr", "body"),
 )  # fmt: skip
+_CONTROLS = frozenset(("input", "textarea", "select", "button"))
+_KINDS = {"textarea": "lines", "select": "choice", "button": "submit"}
+_INPUTS = {"hidden": "hidden", "checkbox": "hidden", "radio": "hidden", "submit": "submit"}
+"""By type of an input: its kind; one that is ticked keeps its value."""
 HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 
@@ -33,14 +37,25 @@ class Block(NamedTuple):
     """One part of a page.
 
     Attributes:
-        kind: ``p``, ``h1`` to ``h6``, ``li``, or ``a``.
-        text: one line or more.
-        url: target of a link; empty for other kinds.
+        kind: ``p``, ``h1`` to ``h6``, ``li``, or ``a``; of forms, ``text``, ``lines``,
+            ``hidden``, ``choice`` or ``submit``.
+        text: one line or more; the label of a part of a form.
+        url: target of a link or form; empty for other kinds.
+        form: number of the form in the page; -1 outside forms.
+        name: name of a part of a form.
+        value: its value at first.
+        choices: values to choose from, with their labels.
+        is_sent: whether the form is sent by POST.
     """
 
     kind: str
     text: str
     url: str = ""
+    form: int = -1
+    name: str = ""
+    value: str = ""
+    choices: tuple[tuple[str, str], ...] = ()
+    is_sent: bool = False
 
 
 class Page(NamedTuple):
@@ -52,7 +67,7 @@ class Page(NamedTuple):
 
 
 class _Reader(HTMLParser):
-    """Parser that extracts the text of HTML."""
+    """Parser that extracts the text and forms of HTML."""
 
     def __init__(self, url: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -63,22 +78,40 @@ class _Reader(HTMLParser):
         self._in_title = False
         self._kind, self._href = "p", ""
         self._text: list[str] = []
+        self._forms = 0
+        self._action, self._is_sent, self._in_form = "", False, False
+        self._control: Block | None = None
+        self._option: tuple[str | None, bool] | None = None
+        self._in_label = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Handle a start tag."""
+        about = {name: value or "" for name, value in attrs}
         if tag == "title":
             self._in_title = True
         elif tag in _SKIPPED:
             self._skipped += tag != "head"
         elif tag == "a":
-            href = dict(attrs).get("href") or ""
             self.flush()
-            self._href = urllib.parse.urljoin(self._url, href)
-        elif tag in _BREAKS:
+            self._href = urllib.parse.urljoin(self._url, about.get("href", ""))
+        elif tag in _CONTROLS and self._in_form:
+            self._begin_control(tag, about)
+        elif tag == "option" and self._control is not None:
+            self._end_option()
+            self._option = (about.get("value"), "selected" in about)
+        elif tag == "label":
+            self.flush()
+            self._in_label = True
+        elif tag in _BREAKS and not self._in_label:
             self.flush()
             self._kind = tag if tag in HEADINGS or tag == "li" else "p"
         elif tag == "img":
-            self._text.append(dict(attrs).get("alt") or "")
+            self._text.append(about.get("alt", ""))
+        if tag == "form":
+            self._forms += 1
+            self._in_form = True
+            self._action = urllib.parse.urljoin(self._url, about.get("action") or self._url)
+            self._is_sent = about.get("method", "").lower() == "post"
 
     def handle_endtag(self, tag: str) -> None:
         """Handle an end tag."""
@@ -89,9 +122,13 @@ class _Reader(HTMLParser):
         elif tag == "a":
             self.flush()
             self._href = ""
-        elif tag in _BREAKS:
+        elif tag in _CONTROLS:
+            self._end_control()
+        elif tag == "label" or (tag in _BREAKS and not self._in_label):
             self.flush()
-            self._kind = "p"
+            self._kind, self._in_label = "p", False
+        if tag == "form":
+            self._in_form = False
 
     def handle_data(self, data: str) -> None:
         """Handle text."""
@@ -109,6 +146,53 @@ class _Reader(HTMLParser):
         is_link = self._href.startswith(("http://", "https://"))
         kind = "a" if is_link and self._kind not in HEADINGS else self._kind
         self.blocks.append(Block(kind, text, self._href if is_link else ""))
+
+    def _begin_control(self, tag: str, about: dict[str, str]) -> None:
+        """Begin a part of a form."""
+        label = about.get("aria-label") or about.get("placeholder", "")
+        if self._in_label:
+            label = " ".join("".join(self._text).split()) or label
+            self._text = []
+        self.flush()
+        how = about.get("type", "text").lower()
+        if tag == "input" and how in {"checkbox", "radio"} and "checked" not in about:
+            return
+        kind = _KINDS.get(tag) or _INPUTS.get(how, "text")
+        if kind == "submit":
+            label = about.get("value", "Submit")
+        name, value = about.get("name", ""), about.get("value", "")
+        self._control = Block(
+            kind, label, self._action, self._forms - 1, name, value, is_sent=self._is_sent
+        )
+        if tag == "input":
+            self._end_control()
+
+    def _end_option(self) -> None:
+        """Add an option to the choices; it is chosen if it says so, or is the first."""
+        option, self._option = self._option, None
+        if option is None or self._control is None:
+            return
+        text = " ".join("".join(self._text).split())
+        self._text = []
+        value = text if option[0] is None else option[0]
+        is_chosen = option[1] or not self._control.choices
+        self._control = self._control._replace(
+            choices=(*self._control.choices, (value, text)),
+            value=value if is_chosen else self._control.value,
+        )
+
+    def _end_control(self) -> None:
+        self._end_option()
+        inner = "".join(self._text)
+        control, self._control = self._control, None
+        if control is None or len(self.blocks) >= _MAX_BLOCKS:
+            return
+        self._text = []
+        if control.kind == "lines":
+            control = control._replace(value=inner.removeprefix("\n"))
+        elif control.kind == "submit" and inner.strip():
+            control = control._replace(text=" ".join(inner.split()))
+        self.blocks.append(control)
 
 
 def read_html(url: str, text: str) -> Page:
@@ -136,24 +220,30 @@ def full_url(text: str) -> str | None:
     return text if "." in host or host == "localhost" or ":" in text[7:] else None
 
 
-def fetch_page(url: str, names: Collection[str] = ()) -> Page:
+def fetch_page(url: str, web: Web | None = None, form: Mapping[str, str] | None = None) -> Page:
     """Fetch a page over http or https; on failure, return a page with the reason.
 
     Args:
         url: address of the page.
-        names: names of services that the phone's own ports lead to.
+        web: names, certificates and cookies; its cookies change.
+        form: sent by POST.
     """
     if not url.lower().startswith(("http://", "https://")):
         return _problem(url, "This address cannot be opened")
-    request = urllib.request.Request(url, headers={"User-Agent": "MesocosmPhone/1.0"})  # noqa: S310 - checked above
+    data = None if form is None else urllib.parse.urlencode(form).encode()
+    request = urllib.request.Request(url, data, headers={"User-Agent": "MesocosmPhone/1.0"})  # noqa: S310 - checked above
     try:
-        with make_opener(names).open(request, timeout=_TIMEOUT_S) as answer:
+        with (web or Web()).opener().open(request, timeout=_TIMEOUT_S) as answer:
             raw = answer.read(_MAX_BYTES)
             kind = answer.headers.get_content_type()
             charset = answer.headers.get_content_charset() or "utf-8"
             final = answer.geturl()
     except urllib.error.HTTPError as exc:
-        exc.close()
+        with exc:
+            is_page = exc.headers.get_content_type() == "text/html"
+            text = exc.read(_MAX_BYTES).decode(errors="replace") if is_page else ""
+        if text:
+            return read_html(exc.geturl() or url, text)
         return _problem(url, f"The server answered: {exc.code} {exc.reason}")
     except (OSError, ValueError) as exc:
         reason = getattr(exc, "reason", exc)
@@ -194,7 +284,10 @@ def load_page(store: Store, url: str) -> Page | None:
     rows = store.rows("SELECT * FROM page WHERE url=?", (url,))
     if not rows:
         return None
-    blocks = tuple(Block(*block) for block in json.loads(rows[0]["blocks"]))
+    blocks = tuple(
+        Block(*plain, choices=tuple((value, label) for value, label in choices), is_sent=is_sent)
+        for *plain, choices, is_sent in json.loads(rows[0]["blocks"])
+    )
     return Page(url, rows[0]["title"], blocks)
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 TABLES = (
     "setting", "property", "task", "contact", "contact_data", "interface", "sms", "call", "event",
     "note", "mail", "alarm", "timer", "city", "document", "page", "bookmark", "notification", "synced",
+    "cookie",
 )  # fmt: skip
 
 _FIRST = """
@@ -114,7 +115,22 @@ CREATE TABLE synced (
 ) WITHOUT ROWID;
 """
 
-MIGRATIONS = (_FIRST, _APPLICATIONS, _SNOOZE, _SYNCED)
+# Files are synchronised, too; the Browser is signed in.
+_WEB = """
+CREATE TABLE synced_anew (
+    kind TEXT NOT NULL CHECK (kind IN ('mail', 'event', 'contact', 'file')), remote TEXT NOT NULL,
+    local INTEGER NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (kind, remote)
+) WITHOUT ROWID;
+INSERT INTO synced_anew SELECT * FROM synced;
+DROP TABLE synced;
+ALTER TABLE synced_anew RENAME TO synced;
+CREATE TABLE cookie (
+    host TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, path TEXT NOT NULL,
+    PRIMARY KEY (host, name)
+) WITHOUT ROWID;
+"""
+
+MIGRATIONS = (_FIRST, _APPLICATIONS, _SNOOZE, _SYNCED, _WEB)
 VERSION = len(MIGRATIONS)
 
 SETTINGS = {

@@ -1,1 +1,1 @@
-"""The account that the phone is signed in to: Mail, Calendar and Contacts synchronise with its servers."""
+"""The account of the phone: its applications synchronise with servers and sites."""

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from images.phone.device.sync.account import Account, load_account, save_account
 from images.phone.device.sync.collections import CollectionSync
+from images.phone.device.sync.files import FileSync
 from images.phone.device.sync.mail import MailSync
+from images.phone.device.sync.sites import sign_in_to_sites
 
 if TYPE_CHECKING:
     from images.phone.device.phone import Phone
@@ -37,7 +39,7 @@ class Syncer:
         self._phone = phone
         self._lock = threading.Lock()
         self._stopped = threading.Event()
-        self._parts: tuple[MailSync, CollectionSync] | None = None
+        self._parts: tuple[MailSync, CollectionSync, FileSync] | None = None
         self._of: tuple[int, Account] | None = None
         self._thread = threading.Thread(target=self._run, name="syncer", daemon=True)
 
@@ -51,7 +53,7 @@ class Syncer:
         self._thread.join()
 
     def sign_in(self, email: str, password: str) -> None:
-        """Sign in and synchronise.
+        """Sign in and synchronise; the Browser is signed in to the sites.
 
         Raises:
             FAULTS: the servers do not answer, or refuse the account; the phone is then not signed in.
@@ -61,6 +63,9 @@ class Syncer:
                 save_account(self._phone.store, Account(email, password))
             try:
                 self._sync()
+                with self._phone.lock:
+                    epoch = self._phone.store.version[0]
+                sign_in_to_sites(self._phone, Account(email, password), epoch)
             except FAULTS:
                 with self._phone.event():
                     save_account(self._phone.store, Account("", ""))
@@ -84,6 +89,7 @@ class Syncer:
             self._parts = (
                 MailSync(self._phone, account, epoch),
                 CollectionSync(self._phone, account, epoch),
+                FileSync(self._phone, account, epoch),
             )
             self._of = (epoch, account)
         for part in self._parts:

@@ -29,7 +29,7 @@ def test_setup_operations_match_the_documented_ones() -> None:
         },
         "phone": {
             *("add_task", "add_contact", "add_message", "add_call", "add_event", "add_row"),
-            *("put_file", "put_setting", "open_app", "sign_in"),
+            *("put_file", "put_setting", "open_app", "sign_in", "trust_worlds"),
         },
         "session": set(),
         "world": {"deliver_mail", "add_order", "add_event", "add_contact", "store_file"},

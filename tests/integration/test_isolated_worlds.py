@@ -1,0 +1,173 @@
+"""Whole trials with worlds leave nothing for the next, and never see each other's world."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from appliance.cli.main import main
+from controller.store.runs import Store
+from foundation.settings import REPOSITORY, Settings, get_settings
+from provisioning.world.persona.model.mail import Folder
+from provisioning.world.persona.persona import persona
+from tests.integration.test_world import fleet
+from tests.standins.container import desktop_container_settings
+from tests.standins.world_guest import HELD_S
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from provisioning.fleet.local import LocalFleet
+
+__all__ = ["fleet"]
+
+pytestmark = [pytest.mark.docker, pytest.mark.timeout(900)]
+
+SEED = 7
+OUTPUT = "~/found.json"
+
+
+@pytest.fixture
+def settings(fleet: LocalFleet, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
+    """Use the fleet's state folder and desktop containers in this process."""
+    desktop_container_settings()
+    monkeypatch.setenv("MESOCOSM_STATE_DIR", str(fleet._settings.state_dir))
+    monkeypatch.setenv("MESOCOSM_DESKTOP", "container")
+    get_settings.cache_clear()
+    yield get_settings()
+    monkeypatch.undo()
+    get_settings.cache_clear()
+
+
+def write_suite(folder: Path, works: tuple[str, ...]) -> Path:
+    """Write a suite whose tasks' solutions run the guest's program."""
+    person = persona(SEED).person
+    source = (REPOSITORY / "tests/standins/world_guest.py").read_text()
+    (folder / "guest.py").write_text(source)
+    names = []
+    for number, work in enumerate(works):
+        name = f"t{number}-{work}"
+        argv = f"python3 ~/guest.py {work} {person.email} {shlex.quote(person.password)}"
+        task: dict[str, Any] = {
+            "schema_version": 2,
+            "id": name,
+            "instruction": "Look at your world.",
+            "roles": {
+                "pc": "desktop",
+                "world": {"kind": "world", "parameters": {"seed": SEED}},
+            },
+            "setup": [
+                {
+                    "on": "pc",
+                    "do": "copy_files",
+                    "with": {"source": "guest.py", "path": "~/guest.py"},
+                }
+            ],
+            "graph": [
+                {"id": "done", "on": "pc", "check": "file_exists", "with": {"path": OUTPUT}},
+            ],
+            "limits": {"steps": 5, "seconds": 600},
+            "oracle": [
+                {
+                    "on": "pc",
+                    "do": "run_shell",
+                    "with": {"command": f"{argv} | tee {OUTPUT}", "seconds": 120},
+                },
+                {"do": "complete"},
+            ],
+        }
+        if work == "look":
+            keeps = ("keeps_mails", "keeps_contacts", "keeps_orders")
+            task["graph"] += [
+                {"id": check.replace("_", "-"), "on": "world", "check": check, "mode": "keep"}
+                for check in keeps
+            ]
+        (folder / f"{name}.yaml").write_text(yaml.safe_dump(task))
+        names.append(f"{name}.yaml")
+    suite = {
+        "schema_version": 2,
+        "name": "isolated",
+        "version": "1",
+        "description": "Worlds of trials.",
+        "tasks": names,
+    }
+    (folder / "suite.yaml").write_text(yaml.safe_dump(suite))
+    return folder
+
+
+def play(
+    suite: Path, settings: Settings, capsys: pytest.CaptureFixture[str], *options: str
+) -> dict[str, list[dict[str, Any]]]:
+    """Run all tasks; return the events of each trial by name."""
+    capsys.readouterr()
+    code = main(["run", str(suite), "--agent", "oracle", "--code", "--json", *options])
+    shown = capsys.readouterr()
+    assert code == 0, shown.err
+    report = json.loads(shown.out)
+    assert {trial["verdict"] for trial in report["trials"]} == {"PASS"}, report["trials"]
+    folder = Store(settings.runs_dir).open(report["run"]).path
+    return {
+        path.parts[-3]: [json.loads(line) for line in path.read_text().splitlines()]
+        for path in sorted(folder.glob("trials/*/attempt-1/events.jsonl"))
+    }
+
+
+def read_found(events: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return what the guest's program printed."""
+    texts = [json.dumps(event) for event in events if event["type"] == "step"]
+    (text,) = [text for text in texts if "digests" in text]
+    found = re.findall(r'\{\\"before\\".*\}\}', text)[0]
+    return dict(json.loads(json.loads(f'"{found}"')))
+
+
+def world_of(events: list[dict[str, Any]]) -> str:
+    """Return the id of a trial's world."""
+    (lease,) = [event for event in events if event["type"] == "lease"]
+    return next(str(row["machine_id"]) for row in lease["machines"] if row["role"] == "world")
+
+
+def test_a_wrecked_world_is_whole_for_the_next_trial(
+    settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = write_suite(tmp_path, ("wreck", "look"))
+    trials = play(suite, settings, capsys, "--repeats", "2")
+    found = {name: read_found(events) for name, events in trials.items()}
+    assert len(found) == 4
+    assert len({world_of(events) for events in trials.values()}) == 1
+    for name, each in found.items():
+        assert each["before"] == found["t1-look.0"]["before"], name
+        assert set(each["before"]["marks"].values()) == {0}
+        assert each["before"]["mails"] == len(persona(SEED).mails.in_folder(Folder.INBOX))
+        if "wreck" in name:
+            after = each["after"]
+            assert (after["mails"], after["refused"], after["gone"]) == (0, "401", ["404", "404"])
+            assert after["full"] in {"500", "507"}
+
+
+def test_trials_at_once_never_see_each_others_world(
+    settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = write_suite(tmp_path, ("mark",))
+    trials = play(suite, settings, capsys, "--repeats", "2", "--parallel", "2")
+    one, two = trials.values()
+    assert world_of(one) != world_of(two)
+    begun = max(events[0]["t"] for events in (one, two))
+    assert begun + HELD_S < min(events[-1]["t"] for events in (one, two))
+    first, second = read_found(one), read_found(two)
+    assert first["before"] == second["before"]
+    for found in (first, second):
+        before, after = found["before"], found["after"]
+        assert set(before["marks"].values()) == {0}
+        marked = {name for name, count in after["marks"].items() if count}
+        assert marked == {"mails", "issues", "files", "work", "book"}
+        assert all(count == 1 for name, count in after["marks"].items() if name in marked)
+        assert after["mails"] == before["mails"] + 2  # the mark, and the shop's confirmation
+        assert after["orders"] == before["orders"] + 1
+        assert after["favourites"] == before["favourites"] + 1
+        assert after["digests"]["stars"] != before["digests"]["stars"]
