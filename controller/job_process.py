@@ -75,7 +75,7 @@ def _execute(order: TrialOrder, cancel: CancelToken, reports: _Reports) -> int:
     job = order.job
     with (
         logging_to(handler, level=level),
-        log_context(run=order.access.sink.path.name, trial=f"{job.task}.{job.repeat}"),
+        log_context(run=order.access.sink.run, trial=f"{job.task}.{job.repeat}"),
     ):
         try:
             result = execute_order(order, settings, cancel=cancel, report=reports)

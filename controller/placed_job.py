@@ -6,9 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from controller.agents.registry import make_run_driver
-from controller.executors.messages import AgentActs, Forked, Stepped
+from controller.executors.messages import (
+    AgentActs,
+    FolderAddress,
+    Forked,
+    ServiceAddress,
+    Stepped,
+)
 from controller.planning import suite_for
+from controller.store.recorder import Recorder
 from controller.store.runs import RunFolder
+from controller.store.service_sink import ServiceSink
 from controller.wiring import open_fleet, open_suite_of, open_trials
 from foundation.errors import StoreError
 
@@ -18,7 +26,7 @@ if TYPE_CHECKING:
     from controller.episode.episode import Episode
     from controller.episode.result import TrialResult
     from controller.episode.trial import Driver
-    from controller.executors.messages import FolderAddress, Report, TrialOrder
+    from controller.executors.messages import Report, SinkAddress, TrialOrder
     from controller.observation.observer import Observation
     from controller.scheduling.sink import TrialSink
     from foundation.cancel import CancelToken
@@ -57,13 +65,17 @@ def execute_order(
     )
 
 
-def open_sink(address: FolderAddress) -> TrialSink:
+def open_sink(address: SinkAddress) -> TrialSink:
     """Return the sink at an address.
 
     Raises:
-        StoreError: there is no run.
+        StoreError: there is no run, or its service does not answer.
     """
-    return RunFolder(address.path)
+    match address:
+        case FolderAddress(path=path):
+            return RunFolder(path)
+        case ServiceAddress(url=url, run=run, key=key, writer=writer):
+            return ServiceSink(Recorder(url, run, key), writer)
 
 
 @dataclass(frozen=True, slots=True)
