@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from controller.agents.registry import make_run_driver
+from controller.executors.cluster.fitness import require_fit
 from controller.executors.messages import (
     AgentActs,
     FolderAddress,
@@ -48,6 +49,7 @@ def execute_order(
         report: receives what happens meanwhile; not the result.
 
     Raises:
+        HostUnfitError: this host cannot execute it, another one may.
         MesocosmError: the job cannot be executed: its specification, suite or agent is not the one
             that it was made for, or the sink cannot be written.
     """
@@ -58,6 +60,8 @@ def execute_order(
     tasks = tuple(task for task in sink.spec.tasks if task.id == job.task)
     spec = sink.spec.model_copy(update={"tasks": tasks})
     suite = suite_for(spec, open_suite_of(spec, access.suite))
+    if isinstance(access.sink, ServiceAddress):
+        require_fit(spec, suite, settings, with_machines=access.fleet == "real")
     driver = _Reported(make_run_driver(spec, access.model), report)
     fleet = open_fleet(access.fleet, settings, refill=lambda need: report(Forked.of(need)))
     return open_trials(spec, suite, driver, fleet, settings).run_job(

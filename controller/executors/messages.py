@@ -61,6 +61,8 @@ class RunAccess(Record):
         fleet: name of the fleet that the process opens: ``real`` or ``fake``.
         model: the user's choice of the model.
         is_verbose: whether every host command is logged to standard error.
+        is_bound: whether the process ends at once, without a result, when the one that started it
+            has ended; by default it then records that the job was cancelled.
     """
 
     sink: SinkAddress
@@ -68,6 +70,7 @@ class RunAccess(Record):
     fleet: str
     model: ModelChoice = ModelChoice()
     is_verbose: bool = False
+    is_bound: bool = False
 
 
 class TrialOrder(Record):

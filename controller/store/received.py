@@ -14,7 +14,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from controller.store.event_log import EVENTS
-from controller.store.runs import LOCK
+from controller.store.runs import LOCK, WRITER
 from foundation.errors import StoreError, UsageError
 from foundation.files import FileLock, digest_bytes, digest_file, write_atomic
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from controller.store.runs import RunFolder
 
-_WRITER = "writer"
 _CANCEL = "cancel"
 _BLOB = re.compile(r"(?P<digest>[0-9a-f]{64})\.(png|jpeg|webp|json)")
 _FILE = re.compile(r"screen-[A-Za-z0-9_-]{1,100}\.mp4")
@@ -86,7 +85,7 @@ class ReceivedAttempt:
             return
         except OSError as exc:
             raise _not_written(self._folder, exc) from exc
-        self._write(self._folder / _WRITER, self._writer.encode())
+        self._write(self._folder / WRITER, self._writer.encode())
         self._write(self._folder / EVENTS, b"")
 
     def append(self, first: int, lines: Sequence[str]) -> None:
@@ -119,14 +118,11 @@ class ReceivedAttempt:
         """Return why the attempt's process shall end; empty if it shall not.
 
         Raises:
-            AttemptOverError: the attempt is over, or belongs to another writer.
+            AttemptOverError: the attempt was concluded, or belongs to another writer.
         """
         if not self._folder.is_dir():
             return ""  # not begun yet
-        with self._writing() as log:
-            known = _complete_lines(log)
-            if known and _type_of(known[-1]) == "end":
-                raise self._over("it has a result")
+        self._require_writer()
         with contextlib.suppress(FileNotFoundError):
             return (self._folder / _CANCEL).read_text()
         return ""
@@ -171,9 +167,9 @@ class ReceivedAttempt:
 
     def _require_writer(self) -> None:
         try:
-            known = (self._folder / _WRITER).read_text()
+            known = (self._folder / WRITER).read_text()
         except FileNotFoundError:
-            raise self._over("nobody has begun it from elsewhere") from None
+            raise self._over("it was concluded") from None
         if known != self._writer:
             raise self._over("it has another writer")
 

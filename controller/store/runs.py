@@ -46,6 +46,8 @@ _log = logging.getLogger(__name__)
 LATEST = "latest"
 LOCK = "lock"
 """File of an attempt that is locked while another process writes for its writer, or concludes it."""
+WRITER = "writer"
+"""File of an attempt that another host executes: the name of the one process that may record it."""
 _ATTEMPT = "attempt-"
 _SHOWN = 10
 
@@ -137,6 +139,7 @@ class RunFolder:
                 result=TRIAL_RESULT.dump_python(result, mode="json"),
                 graph=last_graph(events),
             )
+            log.path.with_name(WRITER).unlink(missing_ok=True)
         return result
 
     def attempt_folder(self, task: str, repeat: int, number: int) -> Path:
