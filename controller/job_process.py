@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import signal
 import sys
 import threading
 from typing import TYPE_CHECKING
@@ -63,7 +64,9 @@ def main() -> int:
     os.dup2(2, 1)
     order = TrialOrder.model_validate_json(orders.readline())
     cancel = CancelToken()
-    threading.Thread(target=_obey, args=(orders, cancel), name="orders", daemon=True).start()
+    threading.Thread(
+        target=_obey, args=(orders, cancel, order.access.is_bound), name="orders", daemon=True
+    ).start()
     configure_logging(verbose=order.access.is_verbose)
     return _execute(order, cancel, reports)
 
@@ -75,7 +78,7 @@ def _execute(order: TrialOrder, cancel: CancelToken, reports: _Reports) -> int:
     job = order.job
     with (
         logging_to(handler, level=level),
-        log_context(run=order.access.sink.path.name, trial=f"{job.task}.{job.repeat}"),
+        log_context(run=order.access.sink.run, trial=f"{job.task}.{job.repeat}"),
     ):
         try:
             result = execute_order(order, settings, cancel=cancel, report=reports)
@@ -96,13 +99,18 @@ def _refused(error: MesocosmError) -> Refused:
     )
 
 
-def _obey(orders: BinaryIO, cancel: CancelToken) -> None:
+def _obey(orders: BinaryIO, cancel: CancelToken, is_bound: bool) -> None:  # noqa: FBT001 - a thread's
     """Cancel the job when this is ordered, or when the process that started it has ended."""
     line = orders.readline()
     if line.endswith(b"\n"):
         cancel.cancel(Cancellation.model_validate_json(line).reason)
-    else:
-        cancel.cancel("The process that started this trial has ended.")
+        line = orders.readline()
+    if line:
+        return
+    if is_bound:
+        # Whoever placed the job has given it up, and repeats it; so do the programs started here.
+        os.killpg(0, signal.SIGKILL)
+    cancel.cancel("The process that started this trial has ended.")
 
 
 if __name__ == "__main__":

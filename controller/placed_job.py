@@ -6,9 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from controller.agents.registry import make_run_driver
-from controller.executors.messages import AgentActs, Forked, Stepped
+from controller.executors.cluster.fitness import require_fit
+from controller.executors.messages import (
+    AgentActs,
+    FolderAddress,
+    Forked,
+    ServiceAddress,
+    Stepped,
+)
 from controller.planning import suite_for
+from controller.store.recorder import Recorder
 from controller.store.runs import RunFolder
+from controller.store.service_sink import ServiceSink
 from controller.wiring import open_fleet, open_suite_of, open_trials
 from foundation.errors import StoreError
 
@@ -18,7 +27,7 @@ if TYPE_CHECKING:
     from controller.episode.episode import Episode
     from controller.episode.result import TrialResult
     from controller.episode.trial import Driver
-    from controller.executors.messages import FolderAddress, Report, TrialOrder
+    from controller.executors.messages import Report, SinkAddress, TrialOrder
     from controller.observation.observer import Observation
     from controller.scheduling.sink import TrialSink
     from foundation.cancel import CancelToken
@@ -40,6 +49,7 @@ def execute_order(
         report: receives what happens meanwhile; not the result.
 
     Raises:
+        HostUnfitError: this host cannot execute it, another one may.
         MesocosmError: the job cannot be executed: its specification, suite or agent is not the one
             that it was made for, or the sink cannot be written.
     """
@@ -50,6 +60,8 @@ def execute_order(
     tasks = tuple(task for task in sink.spec.tasks if task.id == job.task)
     spec = sink.spec.model_copy(update={"tasks": tasks})
     suite = suite_for(spec, open_suite_of(spec, access.suite))
+    if isinstance(access.sink, ServiceAddress):
+        require_fit(spec, suite, settings, with_machines=access.fleet == "real")
     driver = _Reported(make_run_driver(spec, access.model), report)
     fleet = open_fleet(access.fleet, settings, refill=lambda need: report(Forked.of(need)))
     return open_trials(spec, suite, driver, fleet, settings).run_job(
@@ -57,13 +69,17 @@ def execute_order(
     )
 
 
-def open_sink(address: FolderAddress) -> TrialSink:
+def open_sink(address: SinkAddress) -> TrialSink:
     """Return the sink at an address.
 
     Raises:
-        StoreError: there is no run.
+        StoreError: there is no run, or its service does not answer.
     """
-    return RunFolder(address.path)
+    match address:
+        case FolderAddress(path=path):
+            return RunFolder(path)
+        case ServiceAddress(url=url, run=run, key=key, writer=writer):
+            return ServiceSink(Recorder(url, run, key), writer)
 
 
 @dataclass(frozen=True, slots=True)

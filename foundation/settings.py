@@ -40,6 +40,8 @@ class Settings(EnvironmentSettings):
         desktop_pool: number of standby forks: a number, or ``auto`` (one per core, if memory allows).
         fork_reserve_mib: memory that is reserved for a fork of a desktop VM. A guest may write to all
             of its RAM; one that exceeds its reserve is ended if the host runs out of memory.
+        machines_mib: memory that all machines of this appliance may use together, MiB; 0 is all of
+            the host's, without 2 GiB for the host itself.
         end_states_mib: total disk space for end states of trials (`mesocosm run --keep-end-state`),
             MiB; end states that would exceed it are not kept.
         controller_port: loopback port of the controller (``/metrics``).
@@ -53,6 +55,11 @@ class Settings(EnvironmentSettings):
         service_episodes: maximum number of episodes that programs may have open at the service.
         service_rate: maximum requests per second to the service for one token; for all callers
             from one address together, four times as many.
+        executor: where trials run unless a run says otherwise: ``local``, threads of the process that
+            executes the run; ``process``, a process for each trial; or ``ray``, the hosts of a
+            cluster (docs/cluster.md).
+        cluster_port: first of the 100 ports of a Ray node; further nodes on this machine use the
+            next hundreds.
         publish_prometheus: whether Prometheus has its own loopback port. Any web site that the
             user's browser visits could read it there; the controller serves it safely.
         prometheus_port: loopback port of Prometheus, if it has one.
@@ -85,6 +92,7 @@ class Settings(EnvironmentSettings):
     desktop_reset: Literal["auto", "rewind", "fork"] = "auto"
     desktop_pool: str = Field(default="auto", pattern="^(auto|[0-9]+)$")
     fork_reserve_mib: int = Field(default=768, ge=128)
+    machines_mib: int = Field(default=0, ge=0)
     end_states_mib: int = Field(default=20480, ge=0)
     controller_port: int = Field(default=9464, ge=1, le=65535)
     controller_hosts: str = ""
@@ -95,6 +103,8 @@ class Settings(EnvironmentSettings):
     service_hosts: str = ""
     service_rate: float = Field(default=500.0, ge=1, le=1e6)
     service_episodes: int = Field(default=8, ge=0, le=1000)
+    executor: Literal["local", "process", "ray"] = "local"
+    cluster_port: int = Field(default=21000, ge=1024, le=65400)
     publish_prometheus: bool = False
     prometheus_port: int = Field(default=9490, ge=1, le=65535)
     log_level: Literal["debug", "info", "warning"] = "info"

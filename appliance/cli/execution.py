@@ -95,20 +95,11 @@ def make_executor(
     trials: LocalTrials, folder: RunFolder, request: RunRequest, settings: Settings
 ) -> Executor:
     """Return the executor of a run's trials, as its request says."""
-    from controller.executors.local import LocalExecutor
+    from controller.executor_choice import choice_of
+    from controller.executor_choice import make_executor as make
     from controller.requests import model_choice
-    from controller.wiring import isolated_executor
 
-    if not request.isolate:
-        return LocalExecutor(trials, request.parallel)
-    return isolated_executor(
-        trials,
-        folder,
-        settings,
-        request.fleet,
-        parallel=request.parallel,
-        model=model_choice(request),
-    )
+    return make(choice_of(request, settings, model_choice(request)), trials, folder, settings)
 
 
 def perform(

@@ -39,6 +39,7 @@ _COMMANDS = (
     "queue",
     "schedule",
     "service",
+    "cluster",
     "results",
     "trajectories",
     "logs",

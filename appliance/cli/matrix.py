@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from foundation.settings import Settings
     from provisioning.lease import Fleet
 
-ALLOWED = frozenset({"parallel", "isolate", "preflight", "fleet"})
+ALLOWED = frozenset({"parallel", "isolate", "executor", "preflight", "fleet"})
 """Options of a run that can be given beside the file."""
-_OVERRIDES = ("parallel", "isolate", "fleet")
+_OVERRIDES = ("parallel", "isolate", "executor", "fleet")
 
 
 def run_matrix(

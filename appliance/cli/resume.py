@@ -15,6 +15,7 @@ from appliance.cli.run_options import (
     BudgetSeconds,
     BudgetTokens,
     BudgetUsd,
+    ExecutorOption,
     Isolate,
     Model,
     Parallel,
@@ -30,7 +31,6 @@ RetryOption = Annotated[
 ]
 
 if TYPE_CHECKING:
-    from controller.scheduling.executor import Executor
     from controller.specification.run import RunSpec
     from controller.store.runs import RunFolder
 
@@ -81,6 +81,7 @@ def resume(
     base_url: BaseUrl = None,
     parallel: Parallel = 1,
     isolate: Isolate = False,
+    executor: ExecutorOption = "",
     retry: RetryOption = None,
     budget_tokens: BudgetTokens = None,
     budget_usd: BudgetUsd = None,
@@ -99,13 +100,13 @@ def resume(
     """
     from controller.agents.registry import make_run_driver
     from controller.episode.result import reasons_to_retry
-    from controller.executors.local import LocalExecutor
+    from controller.executor_choice import ExecutorChoice, executor_name, make_executor
     from controller.planning import suite_for
     from controller.specification.model_choice import ModelChoice
     from controller.specification.run import BudgetSpec
     from controller.store.runs import Store
     from controller.store.spending import change_budget, read_budget
-    from controller.wiring import isolated_executor, open_fleet, open_suite_of, open_trials
+    from controller.wiring import open_fleet, open_suite_of, open_trials
     from foundation.errors import UsageError
     from foundation.settings import get_settings
 
@@ -125,19 +126,18 @@ def resume(
     driver = make_run_driver(spec, choice)
     warn_of_other_code(spec)
     machines = machines_of(spec, chosen, settings, build=build)
-    check_ready(spec, choice, machines if fleet_name == "real" else None, is_whole=preflight)
+    where = ExecutorChoice(
+        executor_name(executor, settings, isolate=isolate), fleet_name, parallel, suite, choice
+    )
+    is_here = fleet_name == "real" and where.name != "ray"
+    check_ready(spec, choice, machines if is_here else None, is_whole=preflight)
     more = BudgetSpec(tokens=budget_tokens, usd=budget_usd, seconds=budget_seconds)
     change_budget(folder, read_budget(folder).replaced_by(more))
     trials = open_trials(spec, chosen, driver, open_fleet(fleet_name, settings, say), settings)
-    executor: Executor = LocalExecutor(trials, parallel)
-    if isolate:
-        executor = isolated_executor(
-            trials,
-            folder,
-            settings,
-            fleet_name,
-            parallel=parallel,
-            suite=suite,
-            model=choice,
-        )
-    execute(folder, chosen, executor, json=json, retry=reasons)
+    execute(
+        folder,
+        chosen,
+        make_executor(where, trials, folder, settings),
+        json=json,
+        retry=reasons,
+    )

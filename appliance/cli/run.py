@@ -65,6 +65,7 @@ def run(
     images are not current or the hypervisor does not answer, in which case nothing was started.
     """
     from controller.agents.registry import make_run_driver
+    from controller.executor_choice import is_elsewhere
     from controller.requests import model_choice, specify_request
     from controller.store.runs import Store
     from controller.unfamiliar import misspelt_packages
@@ -96,9 +97,8 @@ def run(
         show_estimate(spec, suite, request, settings, json=json)
         return
     machines = machines_of(spec, suite, settings, build=build)
-    check_ready(
-        spec, model, machines if request.fleet == "real" else None, is_whole=request.preflight
-    )
+    is_here = request.fleet == "real" and not is_elsewhere(request, settings)
+    check_ready(spec, model, machines if is_here else None, is_whole=request.preflight)
     fleet = open_fleet(request.fleet, settings, say)
     trials = open_trials(spec, suite, driver, fleet, settings)
     folder = Store(settings.runs_dir).create(spec)

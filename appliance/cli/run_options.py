@@ -244,6 +244,14 @@ Isolate = Annotated[
         help="Run each trial in a process of its own: a crash of an agent's code costs one trial.",
     ),
 ]
+ExecutorOption = Annotated[
+    Literal["", "local", "process", "ray"],
+    typer.Option(
+        "--executor",
+        help="Where trials run: local, process (as --isolate), or ray, the hosts of a cluster; "
+        "MESOCOSM_EXECUTOR by default.",
+    ),
+]
 Retries = Annotated[
     int,
     typer.Option(

@@ -20,6 +20,7 @@ from appliance.cli.run_options import (
     Calls,
     CodeOption,
     ConfirmOption,
+    ExecutorOption,
     Feedback,
     FleetOption,
     History,
@@ -171,6 +172,7 @@ def read_options(
     keep_end_state: KeepEndState = "none",
     parallel: Parallel = 1,
     isolate: Isolate = False,
+    executor: ExecutorOption = "",
     retries: Retries = 1,
     preflight: PreflightOption = True,
     fleet: FleetOption = "real",
@@ -244,6 +246,7 @@ def read_options(
         "recording_hz": record_rate if record else 0.0,
         "parallel": parallel,
         "isolate": isolate,
+        "executor": executor,
         "preflight": preflight,
         "fleet": fleet,
     }

@@ -25,6 +25,32 @@ class FolderAddress(Record):
     kind: Literal["folder"] = "folder"
     path: Path
 
+    @property
+    def run(self) -> str:
+        """Id of the run."""
+        return self.path.name
+
+
+class ServiceAddress(Record):
+    """A sink that is the service of another host, or of this one.
+
+    Attributes:
+        url: address of the service, such as ``https://bench.example.org:9465``.
+        run: id of the run.
+        key: key of the run; see `controller.store.recording_key`.
+        writer: name of the one process that may record the attempt.
+    """
+
+    kind: Literal["service"] = "service"
+    url: str
+    run: str
+    key: str
+    writer: str
+
+
+SinkAddress = Annotated[FolderAddress | ServiceAddress, Field(discriminator="kind")]
+"""Where a run's trials are recorded."""
+
 
 class RunAccess(Record):
     """How another process gets at a run.
@@ -35,13 +61,16 @@ class RunAccess(Record):
         fleet: name of the fleet that the process opens: ``real`` or ``fake``.
         model: the user's choice of the model.
         is_verbose: whether every host command is logged to standard error.
+        is_bound: whether the process ends at once, without a result, when the one that started it
+            has ended; by default it then records that the job was cancelled.
     """
 
-    sink: FolderAddress
+    sink: SinkAddress
     suite: str = ""
     fleet: str
     model: ModelChoice = ModelChoice()
     is_verbose: bool = False
+    is_bound: bool = False
 
 
 class TrialOrder(Record):

@@ -182,6 +182,10 @@ class JobProcess:
             if stdin is not None and not stdin.closed:
                 write_line(stdin.fileno(), message)
 
+    def end(self) -> None:
+        """End the process, and the programs in its group, at once and without a result."""
+        self._kill()
+
     def cancel(self, reason: str) -> None:
         """End the job as cancelled; the process still records and reports its result."""
         self.send(Cancellation(reason=reason))

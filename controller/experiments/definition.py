@@ -182,6 +182,7 @@ class Experiment(Strict):
         keep_end_state: trials whose end states are kept.
         parallel: trials at a time.
         isolate: whether each trial runs in a process of its own.
+        executor: where trials run; see `RunRequest`.
         fleet: machines of the appliance, or in memory.
         human: whether recorded trials of people on the same tasks are shown as a row.
         all: settings of all rows.
@@ -203,6 +204,7 @@ class Experiment(Strict):
     keep_end_state: KeepPolicy = "none"
     parallel: int = Field(default=1, ge=1, le=1024)
     isolate: bool = False
+    executor: Literal["", "local", "process", "ray"] = ""
     fleet: Literal["real", "fake"] = "real"
     human: bool = True
     all: RowSettings = RowSettings()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from controller.experiments.definition import Experiment, RowSettings
     from controller.specification.observation import ObservationSpec
 
-_UNCHANGED = {"parallel", "isolate", "preflight", "budget"}
+_UNCHANGED = {"parallel", "isolate", "executor", "preflight", "budget"}
 """What a row's identity does not depend on: it may change between parts of one experiment."""
 
 
@@ -80,6 +80,7 @@ def request_of(experiment: Experiment, settings: RowSettings, folder: Path) -> R
             "feedback": settings.feedback or "none",
             "parallel": experiment.parallel,
             "isolate": experiment.isolate,
+            "executor": experiment.executor,
             "fleet": experiment.fleet,
         }
     )

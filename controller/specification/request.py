@@ -73,7 +73,9 @@ class RunRequest(BaseModel):
         feedback: feedback on progress that agents receive; ``none`` for that of `observation`.
         recording_hz: frames per second of recordings; 0 disables recording.
         parallel: maximum number of concurrent trials, as memory allows.
-        isolate: whether each trial runs in a process of its own.
+        isolate: whether each trial runs in a process of its own; the same as `executor` ``process``.
+        executor: where trials run: ``local``, ``process`` or ``ray``; empty for the setting
+            ``MESOCOSM_EXECUTOR``.
         preflight: whether model, agent, disk and memory are checked before any machine is leased.
         fleet: ``fake`` leases in-memory machines.
     """
@@ -119,6 +121,7 @@ class RunRequest(BaseModel):
     recording_hz: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     parallel: int = Field(default=1, ge=1, le=1024)
     isolate: bool = False
+    executor: Literal["", "local", "process", "ray"] = ""
     preflight: bool = True
     fleet: Literal["real", "fake"] = "real"
 

@@ -7,36 +7,23 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, Self
 
-from controller.observation.observer import describe_tree
-from controller.specification.run import SCHEMA_VERSION
+from controller.store.event_format import EventFormat
 from controller.store.schema import require_known
 from foundation.errors import StoreError
-from foundation.files import digest_bytes, write_atomic
-from foundation.masking import hide_secrets
+from foundation.files import write_atomic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
     from pathlib import Path
     from types import TracebackType
 
-    from controller.observation.observer import Screenshot
-    from evaluators.rendering.views.any import ViewedDocument
     from foundation.clock import Clock
-    from provisioning.protocols import Element
 
 EVENTS = "events.jsonl"
 
 
-def picture_suffix(media_type: str) -> str:
-    """Return the suffix of the file of a picture: ``.jpeg``, ``.webp``; ``.png`` for others."""
-    kind = media_type.partition("/")[2]
-    return f".{kind}" if kind in {"jpeg", "webp"} else ".png"
-
-
-class TrialLog:
+class TrialLog(EventFormat):
     """The log of one attempt at a trial, open for appending; a context manager.
-
-    Its first line contains the schema version and the number of the attempt.
 
     Args:
         folder: folder of the attempt; it is created.
@@ -53,10 +40,7 @@ class TrialLog:
     def __init__(
         self, folder: Path, blobs: Path, clock: Clock, *, attempt: int = 1, is_begun: bool = False
     ) -> None:
-        self._header: dict[str, int] = {"schema_version": SCHEMA_VERSION, "attempt": attempt}
         self._blobs = blobs
-        self._clock = clock
-        self.folder: Path | None = folder
         self.path = folder / EVENTS
         try:
             folder.mkdir(parents=True, exist_ok=is_begun)
@@ -66,8 +50,7 @@ class TrialLog:
             os.ftruncate(self._fd, complete_bytes)
         except OSError as exc:
             raise StoreError(f"{self.path} cannot be created.", details=str(exc)) from exc
-        if complete_bytes:
-            self._header = {}
+        super().__init__(clock, attempt, folder, is_continued=bool(complete_bytes))
 
     def __enter__(self) -> Self:
         return self
@@ -80,62 +63,7 @@ class TrialLog:
     ) -> None:
         os.close(self._fd)
 
-    def append(self, type_: str, **fields: Any) -> None:  # noqa: ANN401 - anything JSON has
-        """Write one line and sync it to disk, without secrets known to this process.
-
-        Raises:
-            StoreError: the disk is full or broken.
-        """
-        row = {"type": type_, "t": round(self._clock.now_s(), 3), **self._header}
-        row |= hide_secrets(fields)
-        self._write_through((json.dumps(row, separators=(",", ":")) + "\n").encode())
-        self._header = {}
-
-    def keep(self, shots: dict[str, Screenshot]) -> dict[str, str]:
-        """Write new screenshots and return the digests of all by role.
-
-        Raises:
-            StoreError: the disk is full or broken.
-        """
-        for shot in shots.values():
-            self._keep(f"{shot.digest}.png", shot.png)
-        return {role: shot.digest for role, shot in shots.items()}
-
-    def keep_picture(self, data: bytes, media_type: str = "image/png") -> str:
-        """Write a new picture and return its digest.
-
-        Raises:
-            StoreError: the disk is full or broken.
-        """
-        digest = digest_bytes(data)
-        self._keep(f"{digest}{picture_suffix(media_type)}", data)
-        return digest
-
-    def keep_trees(self, trees: Mapping[str, Sequence[Element]]) -> dict[str, str]:
-        """Write new accessibility trees and return the digests of all by role.
-
-        Raises:
-            StoreError: the disk is full or broken.
-        """
-        digests = {}
-        for role, tree in trees.items():
-            text = json.dumps(describe_tree(tree), separators=(",", ":")).encode()
-            digests[role] = digest_bytes(text)
-            self._keep(f"{digests[role]}.json", text)
-        return digests
-
-    def keep_view(self, viewed: ViewedDocument) -> str:
-        """Write the view of a document, if it is new, and return its digest.
-
-        Raises:
-            StoreError: the disk is full or broken.
-        """
-        text = viewed.view.model_dump_json().encode()
-        digest = digest_bytes(text)
-        self._keep(f"{digest}.json", text)
-        return digest
-
-    def _keep(self, name: str, content: bytes) -> None:
+    def _store_blob(self, name: str, content: bytes) -> None:
         path = self._blobs / name
         if path.exists():
             return
@@ -144,8 +72,8 @@ class TrialLog:
         except OSError as exc:
             raise _not_written(path, exc) from exc
 
-    def _write_through(self, line: bytes) -> None:
-        """Write a complete line or nothing: a partial line would corrupt the next one."""
+    def _store_line(self, line: bytes) -> None:
+        """Write and sync a complete line or nothing: a partial line would corrupt the next one."""
         size_bytes = os.fstat(self._fd).st_size
         try:
             _write_all(self._fd, line)

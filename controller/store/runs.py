@@ -44,6 +44,10 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 LATEST = "latest"
+LOCK = "lock"
+"""File of an attempt that is locked while another process writes for its writer, or concludes it."""
+WRITER = "writer"
+"""File of an attempt that another host executes: the name of the one process that may record it."""
 _ATTEMPT = "attempt-"
 _SHOWN = 10
 
@@ -124,7 +128,8 @@ class RunFolder:
         Raises:
             StoreError: the attempt has a result already, or the log cannot be read or written.
         """
-        with self._open_log(job, clock, is_begun=True) as log:
+        # The lock keeps a writer on another host away (`controller.store.received`).
+        with self._locked(job), self._open_log(job, clock, is_begun=True) as log:
             events = list(read_events(log.path))
             if any(event["type"] == "end" for event in events):
                 raise StoreError(f"{log.path} has a result already.")
@@ -134,10 +139,24 @@ class RunFolder:
                 result=TRIAL_RESULT.dump_python(result, mode="json"),
                 graph=last_graph(events),
             )
+            log.path.with_name(WRITER).unlink(missing_ok=True)
         return result
 
+    def attempt_folder(self, task: str, repeat: int, number: int) -> Path:
+        """Return the folder of an attempt, which need not exist."""
+        return self._trial(task, repeat) / f"{_ATTEMPT}{number}"
+
+    @contextlib.contextmanager
+    def _locked(self, job: TrialJob) -> Iterator[None]:
+        lock = FileLock(self.attempt_folder(job.task, job.repeat, job.attempt) / LOCK)
+        lock.acquire()
+        try:
+            yield
+        finally:
+            lock.release()
+
     def _open_log(self, job: TrialJob, clock: Clock, *, is_begun: bool = False) -> TrialLog:
-        folder = self._trial(job.task, job.repeat) / f"{_ATTEMPT}{job.attempt}"
+        folder = self.attempt_folder(job.task, job.repeat, job.attempt)
         return TrialLog(folder, self.path / "blobs", clock, attempt=job.attempt, is_begun=is_begun)
 
     def attempts(self, task: str, repeat: int) -> list[Attempt]:

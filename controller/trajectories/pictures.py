@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from controller.store.event_log import picture_suffix
+from controller.store.event_format import picture_suffix
 from foundation.files import write_atomic
 
 if TYPE_CHECKING:

@@ -35,6 +35,21 @@ def memory_mib(meminfo: Path = _MEMINFO) -> tuple[int, int]:
     return int(sizes_kib.get("MemTotal", 0)) >> 10, int(sizes_kib.get("MemAvailable", 0)) >> 10
 
 
+def budgeted_mib(
+    machines_mib: int, memory: Callable[[], tuple[int, int]] = memory_mib
+) -> tuple[int, int]:
+    """Return total and available memory of a host whose machines have a budget, MiB.
+
+    Args:
+        machines_mib: memory that all machines may use together; 0 is all of the host's.
+        memory: returns the host's total and available memory, MiB.
+    """
+    total_mib, available_mib = memory()
+    if machines_mib:
+        total_mib = min(total_mib, machines_mib + HOST_MIB)
+    return total_mib, available_mib
+
+
 def hypervisor_limit_mib(total_mib: int) -> int:
     """Return the memory limit of all desktop VMs together, at least what machines are promised, MiB.
 

@@ -17,7 +17,7 @@ from foundation.files import FileLock
 from foundation.logging import suppress_logged
 from provisioning.end_state import read_kept
 from provisioning.fleet.acquisition import Acquisition
-from provisioning.fleet.allocation import Allocation
+from provisioning.fleet.allocation import Allocation, budgeted_mib
 from provisioning.fleet.backend import ForkingBackend, Pausable
 from provisioning.fleet.end_states import start_kept, unkeepable_reason
 from provisioning.fleet.host_backends import HostBackends
@@ -87,7 +87,9 @@ class LocalFleet:
         self._inventory = Inventory(
             settings, self._backends, self._ledger, judges_images=judges_images
         )
-        self._allocation = Allocation(self._ledger)
+        self._allocation = Allocation(
+            self._ledger, memory=lambda: budgeted_mib(settings.machines_mib)
+        )
         self._reaper = Reaper(settings, self._inventory, self._ledger, clock=clock)
         self._pool = WarmPool(
             settings, self._backends, self._inventory, self._allocation, self._ledger

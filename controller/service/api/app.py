@@ -13,6 +13,7 @@ from controller.service.api import (
     errors,
     events,
     queue_routes,
+    record_routes,
     run_routes,
     schedule_routes,
 )
@@ -62,6 +63,7 @@ def make_app(
         appliance_routes,
         events,
         episode_routes,
+        record_routes,
     ):
         app.include_router(module.router)
     for more in routers:

@@ -17,6 +17,7 @@ from controller.service.episodes.errors import (
     InfrastructureError,
     TaskFaultError,
 )
+from controller.store.received import AttemptOverError
 from foundation.errors import (
     LinkError,
     MachineBusyError,
@@ -42,6 +43,7 @@ _STATUS: dict[type[MesocosmError], int] = {
     SpecError: 409,
     RequirementError: 503,
     StoreError: 503,
+    AttemptOverError: 409,
     MachineError: 503,
     MachineBusyError: 409,
     LinkError: 503,

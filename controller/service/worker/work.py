@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from controller.agents.registry import make_run_driver
 from controller.episode.result import Reason
+from controller.executor_choice import choice_of, is_elsewhere, make_executor
 from controller.executors.local import LocalExecutor, LocalTrials
 from controller.image_requirements import require_shipped_images, require_suite_images
 from controller.planning import needs_of, suite_for, tasks_of, views_documents
@@ -22,7 +23,7 @@ from controller.scheduling.execution import execute_run
 from controller.service.state.queued_run import Counts, State
 from controller.store.runs import Store
 from controller.store.spending import change_budget
-from controller.wiring import isolated_executor, open_fleet, open_trials
+from controller.wiring import open_fleet, open_trials
 from evaluators.graph.outcome import Verdict
 from evaluators.rendering.image import require_renderer
 from foundation.cancel import CancelToken
@@ -137,17 +138,11 @@ class Work:
 
     def _make_executor(self, trials: LocalTrials, folder: RunFolder) -> Executor:
         request = self.queued.request
-        if not request.isolate:
-            return self._executor(trials, request.parallel)
-        return isolated_executor(
-            trials,
-            folder,
-            self._settings,
-            request.fleet,
-            parallel=request.parallel,
-            suite=request.suite,
-            model=model_choice(request),
-        )
+        model = model_choice(request)
+        is_far = is_elsewhere(request, self._settings)
+        # A folder of this host is none of another one, which reads the suite by its name.
+        choice = choice_of(request, self._settings, model, suite="" if is_far else request.suite)
+        return make_executor(choice, trials, folder, self._settings, local=self._executor)
 
     def _specify(self, existing: RunFolder | None) -> tuple[RunSpec, Suite]:
         """Return the specification of the run, and its suite; both unchanged if it has begun.
@@ -168,8 +163,8 @@ class Work:
             MesocosmError: the run cannot proceed.
         """
         request = self.queued.request
-        is_real = request.fleet == "real"
-        machines = partial(self._check_machines, spec, suite) if is_real else None
+        is_here = request.fleet == "real" and not is_elsewhere(request, self._settings)
+        machines = partial(self._check_machines, spec, suite) if is_here else None
         if request.preflight:
             require_ready(spec, model_choice(request), self._settings, machines)
         elif machines is not None:
