@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 
 from evaluators.model.placeholders import placeholders, substitute, substitute_entry
+from evaluators.model.repeating import repeat
 from evaluators.model.resources import is_assignable, is_of_type
 from evaluators.model.spelling import require_known
 from evaluators.model.subtask import FROM
@@ -15,10 +16,11 @@ from foundation.errors import SpecError
 from foundation.yaml_source import join_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
-    from pydantic import JsonValue
+    from pydantic import BaseModel, JsonValue
 
+    from evaluators.model.repeating import Entry
     from evaluators.model.subtask import ComposedTask, Subtask, SubtaskUse
     from foundation.yaml_source import Source, Where
 
@@ -53,35 +55,67 @@ class BoundUse:
     outputs: Mapping[str, JsonValue]
     keeps_escapes: bool = False
 
-    def fill(self, where: Where, content: Any) -> Any:  # noqa: ANN401
+    def entries(self, where: Where, listed: Sequence[BaseModel]) -> list[Entry]:
+        """Return nodes or steps of the definition, with repetitions.
+
+        Args:
+            where: their position in the definition's file.
+            listed: the nodes or steps.
+
+        Raises:
+            SpecError: the input that repeats an entry is not a list with items.
+        """
+        try:
+            return repeat(listed, self.values)
+        except TypeError as exc:
+            used = f"Used as {self.use.id!r}."
+            raise self.definition.source.error(where, f"{exc}.", used) from exc
+
+    def fill(
+        self,
+        where: Where,
+        content: Any,  # noqa: ANN401
+        values: Mapping[str, JsonValue] | None = None,
+    ) -> Any:  # noqa: ANN401
         """Return a part of the definition with placeholders replaced by values.
 
         Args:
             where: its position in the definition's file.
             content: an entry, or a text.
+            values: values in addition to the inputs.
 
         Raises:
             SpecError: a value cannot be used inside a text.
         """
+        known = {**self.values, **(values or {})}
         return _fill(
-            self.definition, self.use.id, self.values, where, content, escapes=self.keeps_escapes
+            self.definition, self.use.id, known, where, content, escapes=self.keeps_escapes
         )
 
     def value_errors(self) -> list[SpecError]:
         """Return an error for each value that cannot be used where the definition has it."""
         subtask = self.definition.subtask
-        texts: list[tuple[Where, Any]] = [(("instruction",), subtask.instruction)]
-        for key, entries in (
-            ("setup", subtask.setup),
-            ("checks", subtask.checks),
-            ("oracle", subtask.oracle),
-        ):
-            for number, entry in enumerate(entries):
-                texts.append(((key, number), entry.model_dump(mode="json", by_alias=True)))
+        lists: list[tuple[Where, Sequence[BaseModel]]] = [
+            (("setup",), subtask.setup),
+            (("checks",), subtask.checks),
+            (("oracle",), subtask.oracle),
+            *((("oracles", name), steps) for name, steps in subtask.oracles.items()),
+        ]
+        texts: list[tuple[Where, Any, Mapping[str, JsonValue]]] = [
+            (("instruction",), subtask.instruction, {})
+        ]
         errors: list[SpecError] = []
-        for where, content in texts:
+        for where, listed in lists:
             try:
-                self.fill(where, content)
+                texts += [
+                    ((*where, entry.number), entry.row, entry.values)
+                    for entry in self.entries(where, listed)
+                ]
+            except SpecError as exc:
+                errors.append(exc)
+        for where, content, values in texts:
+            try:
+                self.fill(where, content, values)
             except SpecError as exc:
                 errors.append(exc)
         return errors

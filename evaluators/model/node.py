@@ -77,3 +77,14 @@ class Node(Check):
     def checks(self) -> tuple[Check, ...]:
         """All checks: those that must be met together, then the alternatives to them."""
         return (*self.together, *self.alternatives)
+
+
+class RepeatedNode(Node):
+    """A node of a subtask, which an input may repeat.
+
+    Attributes:
+        each: name of an input of type ``list``; there is one node for each of its items, with
+            ``${item}`` and ``${number}`` in its arguments; their ids end with the number.
+    """
+
+    each: str = Field(default="", exclude_if=is_empty)

@@ -8,7 +8,7 @@ from pydantic import Discriminator, Field, JsonValue, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
 from evaluators.model.node import Check  # noqa: TC001  (pydantic reads it)
-from foundation.strict import Strict
+from foundation.strict import Strict, is_empty
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,3 +113,38 @@ SetupEntry = Annotated[
     Annotated[SetupStep, Tag("acts")] | Annotated[WaitFor, Tag("waits")], Discriminator(_which_step)
 ]
 """`SetupStep` or `WaitFor`."""
+
+
+class _Repeated(Strict):
+    """Base of a subtask's entries, which an input may repeat.
+
+    Attributes:
+        each: name of an input of type ``list``; the entry is repeated for each of its items, with
+            ``${item}`` and ``${number}``. Neighbours with the same `each` are repeated together.
+    """
+
+    each: str = Field(default="", exclude_if=is_empty)
+
+
+class RepeatedAct(_Repeated, Act):
+    """An `Act` of a subtask."""
+
+
+class RepeatedWait(_Repeated, WaitFor):
+    """A `WaitFor` of a subtask."""
+
+
+class RepeatedSetup(_Repeated, SetupStep):
+    """A `SetupStep` of a subtask."""
+
+
+RepeatedStep = Annotated[
+    Annotated[RepeatedAct, Tag("acts")] | Annotated[RepeatedWait, Tag("waits")],
+    Discriminator(_which_step),
+]
+"""`OracleStep` of a subtask."""
+RepeatedEntry = Annotated[
+    Annotated[RepeatedSetup, Tag("acts")] | Annotated[RepeatedWait, Tag("waits")],
+    Discriminator(_which_step),
+]
+"""`SetupEntry` of a subtask."""

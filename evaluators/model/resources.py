@@ -13,12 +13,14 @@ TEXT = "text"
 INTEGER = "integer"
 NUMBER = "number"
 FLAG = "flag"
+LIST = "list"
 _TEXTUAL = (TEXT, "file", "folder", "url", "email-address", "phone-number", "date", "time")
 _PYTHON_TYPES: Mapping[str, tuple[type, ...]] = {
     **dict.fromkeys(_TEXTUAL, (str,)),
     INTEGER: (int,),
     NUMBER: (int, float),
     FLAG: (bool,),
+    LIST: (list,),
 }
 
 

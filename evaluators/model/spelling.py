@@ -8,6 +8,7 @@ from evaluators.coordinates import points_of
 from evaluators.model.dag import build_graph, build_part_graph
 from evaluators.model.oracle import Act, WaitFor
 from evaluators.model.placeholders import placeholders
+from evaluators.model.repeating import ITEM_NAMES, repetitions
 from evaluators.model.roles import place_of
 from evaluators.model.suite_files import locate, named_files
 from evaluators.model.task import INFEASIBLE_CHECK
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from provisioning.protocols import Json
     from provisioning.resource import ResourceSpec
 
-_WITH_PLACEHOLDERS = ("setup", "checks", "oracle", "instruction", "outputs")
+_WITH_PLACEHOLDERS = ("setup", "checks", "oracle", "oracles", "instruction", "outputs")
 
 
 def check_task(
@@ -103,6 +104,8 @@ def check_subtask(
     checker.setup(subtask.setup)
     checker.nodes("checks", subtask.checks, applications)
     checker.oracle(("oracle",), subtask.oracle, None)
+    for name, steps in subtask.oracles.items():
+        checker.oracle(("oracles", name), steps, None)
     return errors + checker.errors
 
 
@@ -119,9 +122,17 @@ def placeholders_of_subtask(
     known = [*inputs, *(f"roles.{role}" for role in roles)]
     used: set[str] = set()
     errors: list[SpecError] = []
+    for where, name in repetitions(source.data):
+        if name not in inputs:
+            unknown = UnknownNameError.of("input", name, [*inputs])
+            errors.append(source.error(where, unknown.brief, resolution=unknown.resolution))
+        used.add(name)
+    repeated = {where[:-1] for where, _ in repetitions(source.data)}
     for key in _WITH_PLACEHOLDERS:
         for name, where in placeholders(source.data.get(key), (key,)):
-            errors += unknown_placeholder(source, where, name, known)
+            is_repeated = not repeated.isdisjoint({where[:2], where[:3]})
+            names = [*known, *ITEM_NAMES] if is_repeated else known
+            errors += unknown_placeholder(source, where, name, names)
             used.add(name)
     return errors, used
 

@@ -7,12 +7,18 @@ task binds each input to a value or to an output of another subtask; the latter 
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, model_validator
+from pydantic_core import PydanticCustomError
 
-from evaluators.model.node import Node  # noqa: TC001  (pydantic reads it)
-from evaluators.model.oracle import OracleStep, SetupEntry  # noqa: TC001  (pydantic reads it)
+from evaluators.model.node import Node, RepeatedNode  # noqa: TC001  (pydantic reads it)
+from evaluators.model.oracle import (  # noqa: TC001  (pydantic reads it)
+    OracleStep,
+    RepeatedEntry,
+    RepeatedStep,
+    SetupEntry,
+)
 from evaluators.model.parameter import (  # noqa: TC001  (pydantic reads it)
     Parameter,
     ParameterName,
@@ -20,13 +26,14 @@ from evaluators.model.parameter import (  # noqa: TC001  (pydantic reads it)
 from evaluators.model.pressing import Press  # noqa: TC001  (pydantic reads it)
 from evaluators.model.roles import Role  # noqa: TC001  (pydantic reads it)
 from evaluators.model.task import (
+    ORACLE,
     Cheat,
     Difficulty,
     Limits,
     MayChange,
     Solution,
 )
-from foundation.strict import Name, Strict
+from foundation.strict import Name, Strict, is_empty
 
 FROM = "from"
 """Key of an input that is bound to an output: ``{from: subtask.output}``."""
@@ -72,6 +79,7 @@ class Subtask(Strict):
         setup: operations that run before the agent's first observation.
         checks: a graph, as in tasks, with at least one node that is not a keep node.
         oracle: the reference solution.
+        oracles: further reference solutions, or all of them, by name, such as ``gui``.
     """
 
     id: Name
@@ -80,9 +88,25 @@ class Subtask(Strict):
     inputs: dict[ParameterName, Input] = Field(default_factory=dict)
     outputs: dict[ParameterName, Output] = Field(default_factory=dict)
     instruction: str = ""
-    setup: tuple[SetupEntry, ...] = Field(default=(), strict=False)
-    checks: tuple[Node, ...] = Field(min_length=1, strict=False)
-    oracle: tuple[OracleStep, ...] = Field(min_length=1, strict=False)
+    setup: tuple[RepeatedEntry, ...] = Field(default=(), strict=False)
+    checks: tuple[RepeatedNode, ...] = Field(min_length=1, strict=False)
+    oracle: tuple[RepeatedStep, ...] = Field(default=(), strict=False)
+    oracles: dict[Name, Annotated[tuple[RepeatedStep, ...], Field(min_length=1, strict=False)]] = (
+        Field(default_factory=dict, exclude_if=is_empty)
+    )
+
+    @model_validator(mode="after")
+    def _require_a_solution(self) -> Self:
+        if not self.oracle and not self.oracles:
+            raise PydanticCustomError("oracle", "A subtask needs `oracle` or `oracles`.")
+        if ORACLE in self.oracles:
+            raise PydanticCustomError("oracle", "A solution in `oracles` needs another name.")
+        return self
+
+    @property
+    def solutions(self) -> dict[str, tuple[RepeatedStep, ...]]:
+        """Reference solutions by name, with the default one first."""
+        return {**({ORACLE: self.oracle} if self.oracle else {}), **self.oracles}
 
 
 class SubtaskUse(Strict):

@@ -55,7 +55,8 @@ def examples_of(subtask: Subtask) -> dict[str, JsonValue]:
     """Return an example value of each placeholder of a subtask: a number if its input is one, else text."""
     numbers = {name for name, entry in subtask.inputs.items() if entry.type in {INTEGER, NUMBER}}
     inputs: dict[str, JsonValue] = {name: 1 if name in numbers else "x" for name in subtask.inputs}
-    return inputs | {f"roles.{role}": role for role in subtask.roles}
+    repeated: dict[str, JsonValue] = {"item": "x", "number": 1}
+    return repeated | inputs | {f"roles.{role}": role for role in subtask.roles}
 
 
 def _calls(

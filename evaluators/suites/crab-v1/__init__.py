@@ -1,0 +1,1 @@
+"""CRAB Benchmark-v0, rebuilt by its statistics."""
