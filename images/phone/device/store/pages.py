@@ -285,7 +285,7 @@ def load_page(store: Store, url: str) -> Page | None:
     if not rows:
         return None
     blocks = tuple(
-        Block(*plain, choices=tuple((value, label) for value, label in choices), is_sent=is_sent)
+        Block._make((*plain, tuple((value, label) for value, label in choices), is_sent))
         for *plain, choices, is_sent in json.loads(rows[0]["blocks"])
     )
     return Page(url, rows[0]["title"], blocks)
