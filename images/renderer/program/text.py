@@ -114,11 +114,13 @@ class _Printed:
             for row, passages in zip(asked, found, strict=True)
         ]
         groups = _disjoint(found)
-        colors = unused_colors(DrawnTexts(self.path)) if groups else iter(())
+        if not groups:
+            return rows
+        first = DrawnTexts(self.path)
+        colors = unused_colors(first)
         for group in groups:
             passages = [passage for number in group for passage in found[number]]
             marked = mark(self.parts, passages, colors)
-            first = DrawnTexts(self.path)
             drawn, unsure = locate(first, self._print(), marked)
             if unsure:
                 again = mark(self.parts, unsure, colors, is_divided=True)
@@ -128,6 +130,7 @@ class _Printed:
             decided = self._decide_passages(first, {row: drawn.get(row, []) for row in passages})
             for number in group:
                 rows[number] = _summary({row: decided[row] for row in found[number]})
+            first = DrawnTexts(self.path)  # deciding removed texts from it
         return rows
 
     def _decide_passages(
