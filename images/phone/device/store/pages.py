@@ -7,7 +7,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from images.phone.device.store.web import Web
 
@@ -284,11 +284,14 @@ def load_page(store: Store, url: str) -> Page | None:
     rows = store.rows("SELECT * FROM page WHERE url=?", (url,))
     if not rows:
         return None
-    blocks = tuple(
-        Block(*plain, choices=tuple((value, label) for value, label in choices), is_sent=is_sent)
-        for *plain, choices, is_sent in json.loads(rows[0]["blocks"])
-    )
+    blocks = tuple(map(_read_block, json.loads(rows[0]["blocks"])))
     return Page(url, rows[0]["title"], blocks)
+
+
+def _read_block(row: list[Any]) -> Block:
+    """Return a block from JSON, which knows no tuples."""
+    block = Block(*row)
+    return block._replace(choices=tuple((value, label) for value, label in block.choices))
 
 
 def list_history(store: Store) -> list[Row]:
