@@ -1,10 +1,11 @@
-"""Setup operations of phones that use a world: an account, and certificates."""
+"""Setup operations of phones that use a world: an account, certificates, the clock."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from controller.actions.phone_shell import run_on_phone
+from controller.actions.setup_clocks import read_moment
 from evaluators.decorators import setup
 from foundation.settings import get_settings
 from provisioning.world.authority import open_authority
@@ -40,3 +41,16 @@ def trust_worlds(machine: Machine) -> None:
         machine: the phone.
     """
     run_on_phone(machine, "account", "trust", open_authority(get_settings()).certificate)
+
+
+@setup(on="phone")
+def set_clock(machine: Machine, time: str) -> None:
+    """Set the phone's clock, until it is reset.
+
+    Only the reference phone can do it.
+
+    Args:
+        machine: the phone.
+        time: ISO 8601, such as 2024-03-06T08:02:00+00:00; UTC if it has no offset.
+    """
+    run_on_phone(machine, "cmd", "alarm", "set-time", str(int(read_moment(time) * 1000)))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from controller.actions import setup_world
 from controller.actions.phone_shell import launch
-from controller.actions.setup_accounts import sign_in
+from controller.actions.setup_accounts import set_clock, sign_in
 from evaluators.phone.view import PhoneView
 from foundation.clock import wait_until
 from foundation.errors import ActionError
@@ -99,6 +100,17 @@ def test_events_and_contacts_appear_on_both(pair: tuple[ReferencePhone, World]) 
     setup_world.add_contact(world, "Bob Ray", email="bob@ray.example", phone="+41 44 555 01 73")
     assert soon(lambda: "Bob Ray" in column(phone, CONTACTS, "display_name"))
     assert judge(world, "keeps_contacts")
+
+
+def test_the_phone_lives_in_the_persons_present(pair: tuple[ReferencePhone, World]) -> None:
+    phone, world = pair
+    now = world.persona.now
+    set_clock(phone, now.isoformat())
+    launch(phone, "Calendar")
+    assert named(phone, f"{now:%B %Y}").name
+    phone.snapshots.rewind(READY)
+    launch(phone, "Calendar")
+    assert named(phone, f"{datetime.now(UTC):%B %Y}").name
 
 
 def test_mail_arrives_and_is_marked(pair: tuple[ReferencePhone, World]) -> None:

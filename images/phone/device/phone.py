@@ -45,6 +45,7 @@ HOLD_MS = 500
 _TAP_SLOP_PX = 24
 _CARD = "data/media/0"
 _CLIPBOARD = ("device", "clipboard")
+_CLOCK = ("device", "clock_ahead_s")
 
 
 class Phone:
@@ -62,6 +63,7 @@ class Phone:
         self._root = root
         self._store = store
         self._stack = self._load()
+        self._ahead_s = self._load_clock()
         self._kept = ""
         self._resumed = ""
         self.compositor = Compositor(self, self._press_key)
@@ -109,8 +111,18 @@ class Phone:
             self._store.put_setting(*_CLIPBOARD, text)
 
     def now_s(self) -> float:
-        """Return seconds since the epoch."""
-        return time.time()
+        """Return seconds since the epoch, as the phone's clock is set."""
+        return time.time() + self._ahead_s
+
+    def set_clock(self, now_s: float) -> None:
+        """Set the phone's clock, until it is rewound.
+
+        Args:
+            now_s: seconds since the epoch.
+        """
+        with self.event():
+            self._store.put_setting(*_CLOCK, repr(now_s - time.time()))
+            self._ahead_s = self._load_clock()
 
     def now(self) -> datetime:
         """Return the time in the phone's own zone."""
@@ -223,6 +235,7 @@ class Phone:
         """Reload the state after it was replaced."""
         with self.lock:
             self._stack = self._load()
+            self._ahead_s = self._load_clock()
             self._kept = ""
             self.names = frozenset()
             self.finger = None
@@ -374,6 +387,10 @@ class Phone:
         """Return the SHA-256 of each part of the state, including what no screen shows."""
         with self.lock:
             return self._store.digest()
+
+    def _load_clock(self) -> float:
+        """Return how far the clock is ahead of the host's, s."""
+        return float(self._store.setting(*_CLOCK, "0"))
 
     def _load(self) -> Stack:
         document = self._store.load_interface()

@@ -34,6 +34,7 @@ def run_cmd(call: Invocation) -> str:
     inner = replace(call, args=args)
     known: dict[str, Callable[[Invocation], str]] = {
         "activity": run_am,
+        "alarm": _alarm,
         "battery": run_battery,
         "bluetooth_manager": _bluetooth,
         "clipboard": _clipboard,
@@ -54,6 +55,18 @@ def run_cmd(call: Invocation) -> str:
     if name not in known:
         raise CommandError(f"cmd: Can't find service: {name}", _NO_SERVICE)
     return known[name](inner)
+
+
+def _alarm(call: Invocation) -> str:
+    """Run ``cmd alarm set-time MILLISECONDS``, which sets the clock.
+
+    Source: AOSP ``AlarmManagerService.java``.
+    """
+    match call.args:
+        case ["set-time", moment] if moment.isdigit():
+            call.phone.set_clock(int(moment) / 1000)
+            return "true\n"
+    raise CommandError("usage: cmd alarm set-time MILLISECONDS")
 
 
 def run_service(call: Invocation) -> str:

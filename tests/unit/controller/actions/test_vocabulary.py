@@ -26,10 +26,12 @@ def test_setup_operations_match_the_documented_ones() -> None:
         "desktop": {
             *("put_file", "copy_files", "make_dir", "keep_reference", "run"),
             *("set_gsetting", "start_app", "start_program", "open_document", "trust_worlds"),
+            *("sign_in", "set_clock"),
         },
         "phone": {
             *("add_task", "add_contact", "add_message", "add_call", "add_event", "add_row"),
             *("put_file", "put_setting", "open_app", "sign_in", "trust_worlds"),
+            "set_clock",
         },
         "session": set(),
         "world": {"deliver_mail", "add_order", "add_event", "add_contact", "store_file"},

@@ -36,6 +36,7 @@ from images.phone.device.store.places import (
     land,
 )
 from tests.standins.open_files import open_files
+from tests.standins.phone_user import User
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -219,3 +220,15 @@ class TestFiles:
             "1.00 kB",
             "1.50 MB",
         ]
+
+
+def test_the_clock_is_set_and_survives_a_restart(tmp_path: Path) -> None:
+    user = User(tmp_path)
+    moment_s = 1709712120.0  # 2024-03-06 08:02
+    assert user.run("cmd", "alarm", "set-time", str(int(moment_s * 1000))) == "true\n"
+    assert 0 <= user.phone.now_s() - moment_s < 60
+    assert user.phone.now().year == 2024
+    user.close()
+    again = User(tmp_path)
+    assert 0 <= again.phone.now_s() - moment_s < 60
+    again.close()
