@@ -98,6 +98,7 @@ lock: ## Update the lock files after a change of pyproject.toml, including the p
 	echo uv | uv pip compile - --upgrade --no-annotate --no-emit-index-url --generate-hashes \
 		--custom-compile-command "make lock" --output-file $(SETUP)/installer.lock
 	$(PIN) --output-file requirements-dev.lock --extra dev
+	$(PIN) --output-file requirements-ray.lock --extra ray --constraint requirements.lock
 
 clean: ## Remove build and tool output from the checkout; keeps the appliance's state.
 	rm -rf $(VENV) $(LINT_VENV) .nightly .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info

@@ -58,6 +58,7 @@ def modules() -> list[Path]:
 LOCKS = {
     "requirements.lock": 50,
     "requirements-dev.lock": 50,
+    "requirements-ray.lock": 50,
     "appliance/bringup/installer.lock": 1,
     "images/renderer/requirements.lock": 2,
 }

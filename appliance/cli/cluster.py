@@ -269,7 +269,7 @@ def _show_commands(head: HeadRecord, name: str, *, json: bool) -> None:
     commands = [
         f"git checkout {code_version().commit or 'the same version'}",
         "make up UPFLAGS=--no-trial",
-        ".venv/bin/pip install --no-deps --require-hashes -r requirements-ray.lock",
+        "sh appliance/bringup/venv.sh .venv requirements-ray.lock",
         f"scp {head.address}:{token} {copied}",
         f".venv/bin/mesocosm cluster add-host {name} --head {head.endpoint} --token-file {copied}",
     ]

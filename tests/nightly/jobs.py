@@ -16,6 +16,7 @@ _ENDED = "tests/integration/test_ended_by.py"
 _SHOWN = "tests/integration/test_first_observations.py"
 _TEAMS = "tests/integration/test_teams_on_machines.py"
 _INSPECT = "tests/integration/test_inspect.py"
+_CLUSTER = "tests/integration/test_cluster.py"
 _MARKS = "tests/unit/controller/observation/marking/test_screens.py"
 _OF_THE_SERVICE = (
     "test_appliance",
@@ -281,6 +282,20 @@ JOBS = (
         ("images/renderer", "evaluators/rendering", "tests/hostile_documents"),
         command=("-m", "tests.hostile_documents"),
         needs_appliance=False,
+    ),
+    Job(
+        "cluster",
+        "two hosts of a cluster pass tasks on phones and desktops; worker, raylet, pool and machine killed: every "
+        "trial has one verdict, no lease is left",
+        (
+            "controller",
+            "provisioning",
+            "requirements-ray.lock",
+            "tests/standins/cluster.py",
+            _CLUSTER,
+        ),
+        pytest=(_CLUSTER,),
+        timeout_s=3 * 3600.0,
     ),
     Job(
         "inspect",

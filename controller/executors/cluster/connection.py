@@ -33,8 +33,8 @@ def require_installed() -> None:
     if importlib.util.find_spec("ray") is None:
         raise RequirementError(
             "Ray is not installed in this environment.",
-            resolution="Install it: pip install --require-hashes --no-deps -r requirements-ray.lock "
-            "(docs/cluster.md).",
+            resolution="Install it in the checkout: sh appliance/bringup/venv.sh .venv "
+            "requirements-ray.lock (docs/cluster.md).",
         )
 
 
