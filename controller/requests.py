@@ -49,11 +49,14 @@ def open_tasks(request: RunRequest) -> tuple[Suite, tuple[str, ...]]:
     """Return the suite of a request, with the request's limits, and the ids of the selected tasks.
 
     Raises:
-        UsageError: the suite, a task or a tag does not exist, or no task matches both.
+        UsageError: the suite, a task, a tag or a subset does not exist, or no task matches all.
         SpecError: a file of the suite is invalid.
     """
     suite = with_limits(open_suite(request.suite, request.tasks), request.limits)
-    return suite, choose_tasks(suite, request.tasks, request.tags)
+    chosen = choose_tasks(
+        suite, request.tasks, request.tags, platforms=request.platforms, subset=request.subset
+    )
+    return suite, chosen
 
 
 def check_request(request: RunRequest) -> None:

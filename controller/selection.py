@@ -1,4 +1,4 @@
-"""Select the tasks of a run by name, pattern and tag, and override their limits."""
+"""Select the tasks of a run by name, pattern, tag, platform and subset, and override their limits."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import fnmatch
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from evaluators.model.platforms import PLATFORMS, platform_of
+from evaluators.model.statistics import Statistics
 from foundation.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
@@ -19,19 +21,27 @@ _WILDCARDS = "*?["
 
 
 def choose_tasks(
-    suite: Suite, patterns: Sequence[str] = (), tags: Sequence[str] = ()
+    suite: Suite,
+    patterns: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    *,
+    platforms: Sequence[str] = (),
+    subset: str = "",
 ) -> tuple[str, ...]:
-    """Return the ids of the selected tasks, in the order of the suite.
+    """Return the ids of the selected tasks, in the order of the suite or of the subset.
 
     Args:
         suite: the suite to select from.
         patterns: ids, or patterns of ids such as ``desktop-*``; a task must match at least one.
         tags: a task must have at least one of them.
+        platforms: a task must have one of them.
+        subset: name of a subset that must have the task.
 
     Raises:
-        UnknownNameError: the suite does not have such an id or tag.
-        UsageError: no task has tags, a pattern matches no task, or no task matches both.
+        UnknownNameError: there is no such platform, or the suite has no such id, tag or subset.
+        UsageError: no task has tags, a pattern matches no task, or no task matches all.
     """
+    suite = suite.only(subset) if subset else suite
     ids = [task.id for task in suite.tasks]
     known_tags = {tag for task in suite.tasks for tag in task.tags}
     if tags and not known_tags:
@@ -42,6 +52,9 @@ def choose_tasks(
     for tag in tags:
         if tag not in known_tags:
             raise UnknownNameError.of("tag", tag, known_tags)
+    for platform in platforms:
+        if platform not in PLATFORMS:
+            raise UnknownNameError.of("platform", platform, PLATFORMS)
     for pattern in patterns:
         if not set(_WILDCARDS) & set(pattern):
             suite.task(pattern)
@@ -50,13 +63,37 @@ def choose_tasks(
                 f"No task of {suite.name} matches {pattern!r}.",
                 resolution=f"Choose from these tasks: {', '.join(ids)}.",
             )
-    chosen = tuple(task.id for task in suite.tasks if _matches(task, patterns, tags))
+    chosen = tuple(
+        task.id
+        for task in suite.tasks
+        if _matches(task, patterns, tags)
+        and (not platforms or platform_of(task.kinds.values()) in platforms)
+    )
     if not chosen:
+        options = {"--task": patterns, "--tag": tags, "--platform": platforms, "--subset": subset}
+        given = ", ".join(name for name, value in options.items() if value)
         raise UsageError(
-            f"No task of {suite.name} matches both --task and --tag.",
-            resolution="Omit one of the two options, or select other tasks or tags.",
+            f"No task of {suite.name} matches all of {given}.",
+            resolution="Omit one of these options, or select other tasks.",
         )
     return chosen
+
+
+def narrow(
+    suite: Suite,
+    patterns: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    *,
+    platforms: Sequence[str] = (),
+    subset: str = "",
+) -> Suite:
+    """Return a suite with the selected tasks only, without figures that it must have.
+
+    For arguments and errors, see `choose_tasks`.
+    """
+    chosen = choose_tasks(suite, patterns, tags, platforms=platforms, subset=subset)
+    tasks = tuple(suite.task(name) for name in chosen)
+    return replace(suite, tasks=tasks, statistics=Statistics())
 
 
 def with_limits(suite: Suite, limits: LimitsSpec) -> Suite:

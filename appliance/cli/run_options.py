@@ -17,11 +17,12 @@ def _agents() -> list[str]:
 
 
 def _suites() -> list[str]:
-    """Return the names of all built-in and registered suites, for completion."""
+    """Return the names of all suites and subsets, for completion."""
     from controller.registered.suites import known_suites
+    from evaluators.loading.suite import list_subsets
     from foundation.settings import get_settings
 
-    return known_suites(get_settings())
+    return [*known_suites(get_settings()), *list_subsets()]
 
 
 def _observations() -> list[str]:
@@ -59,6 +60,16 @@ Tags = Annotated[
 ReplayOption = Annotated[
     str,
     typer.Option("--replay", help="The run whose actions --agent replay plays: id, latest, ..."),
+]
+Platforms = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--platform",
+        help="Only tasks that need desktops, phones, both (cross), or neither (other); repeatable.",
+    ),
+]
+SubsetOption = Annotated[
+    str, typer.Option("--subset", help="Only the tasks of this subset, in its order.")
 ]
 InterfaceOption = Annotated[
     str,

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from appliance.cli.groups import make_group
-from appliance.cli.output import JsonOption, console_out, print_json, print_table, say
-from appliance.cli.run_options import FleetOption, Parallel, Repeats, Suite, Tasks
+from appliance.cli.output import JsonOption, print_json, print_table, say
 from appliance.cli.suite_import import import_
-
-if TYPE_CHECKING:
-    from controller.validation.evidence import Attempt, Validation
-    from evaluators.loading.suite import Suite as SuiteModel
-    from evaluators.model.task import Task
-
+from appliance.cli.suite_proof import proof
+from appliance.cli.suite_show import brief, show
+from appliance.cli.suite_validate import validate
 
 Folder = Annotated[Path, typer.Argument(help="Folder of a suite.")]
 
@@ -32,10 +27,6 @@ def _registered() -> list[str]:
 Name = Annotated[
     str, typer.Argument(help="Name of a registered suite.", autocompletion=_registered)
 ]
-SeedOption = Annotated[
-    int | None,
-    typer.Option("--seed", help="Show the values that the first trials draw with this seed."),
-]
 
 
 def register(app: typer.Typer) -> None:
@@ -44,6 +35,7 @@ def register(app: typer.Typer) -> None:
     group.command("list")(list_)
     group.command("show")(show)
     group.command("validate")(validate)
+    group.command("proof")(proof)
     group.command("import")(import_)
     group.command("add")(add)
     group.command("remove")(remove)
@@ -62,7 +54,7 @@ def list_(json: JsonOption = False) -> None:
     shipped = list_suites()
     suites = [open_suite(name) for name in known_suites(get_settings())]
     if json:
-        rows = [{**_brief(suite), "shipped": suite.name in shipped} for suite in suites]
+        rows = [{**brief(suite), "shipped": suite.name in shipped} for suite in suites]
         print_json({"suites": rows})
         return
     table = Table("suite", "version", "tasks", "by", "description")
@@ -103,154 +95,3 @@ def remove(name: Name, json: JsonOption = False) -> None:
         print_json({"removed": [entry.reference for entry in removed]})
     else:
         say(f"suite {name} is removed")
-
-
-def show(suite: Suite, seed: SeedOption = None, json: JsonOption = False) -> None:
-    """Show the tasks of a suite and the functions that it defines."""
-    from rich.table import Table
-
-    from controller.wiring import open_suite
-
-    opened = open_suite(suite)
-    shown = opened.tasks if seed is None else [_as_drawn(task, seed) for task in opened.tasks]
-    if json:
-        tasks = [task.model_dump(mode="json", by_alias=True) for task in shown]
-        print_json({**_brief(opened), "tasks": tasks, "functions": _own(opened)})
-        return
-    title = f"{opened.name} {opened.version} ({opened.digest[:12]})"
-    functions = [f"{tool['kind']} {tool['name']}" for tool in _own(opened)]
-    caption = f"defines {', '.join(functions)}" if functions else None
-    table = Table(
-        "task", "roles", "nodes", "instruction", title=title, caption=caption, show_lines=True
-    )
-    for task in shown:
-        table.add_row(task.id, ", ".join(task.roles), _count_nodes(task), task.instruction)
-    print_table(table)
-
-
-def _count_nodes(task: Task) -> str:
-    """Return how many nodes earn credit, and how many are only guards."""
-    earning = len(task.credit_nodes)
-    guards = len(task.graph) - earning
-    if not guards:
-        return str(earning)
-    return f"{earning} and {guards} {'guard' if guards == 1 else 'guards'}"
-
-
-def _report_skipped(suite: SuiteModel) -> None:
-    from controller.unfamiliar import misspelt_packages
-
-    for name, why in suite.left_out.items():
-        say(f"{name} is skipped: {why}")
-    for line in misspelt_packages(suite):
-        say(f"note: {line}")
-
-
-def validate(
-    suite: Suite,
-    task: Tasks = None,
-    repeats: Repeats = 1,
-    parallel: Parallel = 1,
-    fleet: FleetOption = "real",
-    json: JsonOption = False,
-) -> None:
-    """Check that each task passes with its solutions, and only with them.
-
-    Tries each task with its own solutions, with no action, with its `must_fail` attempts, with the
-    solutions of other tasks, with cheats under the agent's user, with random actions, and with
-    clicks on everything.
-    """
-    from appliance.cli.watch import watching
-    from controller.image_requirements import require_shipped_images, require_suite_images
-    from controller.validation.validator import Validator
-    from controller.wiring import open_fleet, open_suite
-    from foundation.clock import SYSTEM_CLOCK
-    from foundation.measures import record
-    from foundation.settings import get_settings
-
-    settings = get_settings()
-    opened = open_suite(suite, task or ())
-    _report_skipped(opened)
-    if fleet == "real":
-        needs = {spec for row in opened.tasks for spec in row.roles.values()}
-        require_shipped_images(opened, needs, settings)
-        require_suite_images(opened, needs, settings)
-    machines = open_fleet(fleet, settings, say)
-    planner = Validator(opened, machines, settings.runs_dir, SYSTEM_CLOCK, record)
-    rounds = planner.plan(tuple(task or ()), repeats=repeats)
-    attempts: list[Attempt] = []
-    with watching(sum(planned.trials for planned in rounds)) as display:
-
-        def note(attempt: Attempt) -> None:
-            attempts.append(attempt)
-            display.advance(attempt.line)
-
-        try:
-            validator = replace(planner, on_event=display, on_attempt=note, parallel=parallel)
-            rows = validator.run(rounds)
-        except KeyboardInterrupt:
-            _print_interrupted(planner.partial_validations(attempts))
-            raise
-    is_sound = not any(row.faults for row in rows)
-    if json:
-        tasks = [row.to_dict() for row in rows]
-        print_json({"suite": _digest(opened), "ok": is_sound, "tasks": tasks})
-    else:
-        _print_validations(rows)
-    if not is_sound:
-        raise typer.Exit(1)
-
-
-def _print_interrupted(rows: list[Validation]) -> None:
-    """Print the attempts before Ctrl-C; whether tasks are sound is not known yet."""
-    say("attempts so far:")
-    for row in rows:
-        for attempt in row.attempts:
-            say(f"  {attempt.line} (run {attempt.run})")
-
-
-def _as_drawn(task: Task, seed: int) -> Task:
-    """Return a task with the values that the first trial of a run with this seed draws."""
-    from controller.specification.run import trial_seed
-    from evaluators.parameters.binding import bind_task
-
-    return bind_task(task, trial_seed(seed, task.id, 0)).task
-
-
-def _digest(suite: SuiteModel) -> dict[str, str]:
-    return {"name": suite.name, "digest": suite.digest}
-
-
-def _brief(suite: SuiteModel) -> dict[str, object]:
-    return {
-        **_digest(suite),
-        "version": suite.version,
-        "description": suite.description,
-        "tasks": [task.id for task in suite.tasks],
-    }
-
-
-def _own(suite: SuiteModel) -> list[dict[str, str]]:
-    """Return the functions that a suite defines."""
-    return [
-        {"kind": tool.mark.kind, "on": tool.on, "name": tool.name} for tool in suite.vocabulary.own
-    ]
-
-
-def _print_validations(rows: list[Validation]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    for row in rows:
-        sound = Text("sound", "green") if not row.faults else Text("not sound", "red")
-        table = Table(title=Text.assemble(row.task, ": ", sound), title_justify="left")
-        for name in ("tried", "verdict", "nodes", "steps", "reason", "shows", "run"):
-            table.add_column(name, overflow="fold")
-        for attempt in row.attempts:
-            trial = attempt.result
-            nodes = f"{trial.nodes_met}/{trial.nodes}"
-            cells = (attempt.label, trial.verdict, nodes, str(trial.steps), trial.reason)
-            table.add_row(*map(Text, (*cells, attempt.meaning, attempt.run)))
-        print_table(table)
-        for fault in row.faults:
-            console_out().print(Text(f"{row.task}: {fault}", "red"), soft_wrap=True)

@@ -83,11 +83,16 @@ class Conclusion:
         Raises:
             StoreError: the log cannot be written.
         """
+        pressed = live.press_for_agent(ending.reason) if live and self.has_started else ()
         judgement = judge(ending, live) if live else Judgement(Verdict.INCONCLUSIVE, ending)
         requests = {} if self.egress is None else self.egress.attempts()
         differences = self._disagreements(judgement, live, requests)
         effects = self._side_effects(judgement, live, context)
-        result = replace(self._result(judgement, live, context, effects), disagreements=differences)
+        result = replace(
+            self._result(judgement, live, context, effects),
+            disagreements=differences,
+            pressed=pressed,
+        )
         log.append(
             "end",
             result=TRIAL_RESULT.dump_python(result, mode="json"),

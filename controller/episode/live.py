@@ -14,6 +14,7 @@ from controller.actions.vocabulary import offered_actions
 from controller.episode.confirmation import Confirmer
 from controller.episode.disagreements import ScreenWatch
 from controller.episode.limits import Budget
+from controller.episode.pressing import KeyPresser
 from controller.episode.result import Ending, Reason
 from controller.episode.side_effects import StateWatch
 from controller.episode.step import Evaluation
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from controller.actions.space import Action
     from controller.episode.context import EventSink, RunContext
+    from controller.episode.result import PressedKeys
     from controller.observation.marks import Mark
     from controller.observation.observer import Frame
     from controller.observation.results import ActionResult
@@ -378,6 +380,15 @@ class LiveTrial:
             return self._refuse(None, InvalidActionError(turn.fault), details, (), "unusable_reply")
         self._log.append("consulted", n=self.budget.steps, member=member, **details)
         return TurnReport(())
+
+    def press_for_agent(self, reason: Reason) -> tuple[PressedKeys, ...]:
+        """Press the keys that the task wants pressed before it is judged, and return them.
+
+        Args:
+            reason: why the trial ended; some rule it out.
+        """
+        presser = KeyPresser(self.task.press_before_judging, self.machines, self._settle)
+        return presser.press(reason)
 
     def finished(self) -> tuple[GraphEvaluator, tuple[str, ...]]:
         """Return a finished copy of the graph, and the undone or broken nodes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -161,6 +161,33 @@ class MemberShare:
 
 
 @dataclass(frozen=True, slots=True)
+class PressedKeys:
+    """Keys that were pressed for the agent before its trial was judged.
+
+    Attributes:
+        role: the desktop.
+        keys: the keys, pressed together.
+        window: title of the window that was brought to the front first; empty for none.
+        problem: why they were not pressed; empty if they were.
+    """
+
+    role: str
+    keys: tuple[str, ...]
+    window: str = ""
+    problem: str = ""
+
+    def with_problem(self, problem: str) -> PressedKeys:
+        """Return the keys, as not pressed."""
+        return replace(self, problem=problem)
+
+    def __str__(self) -> str:
+        """Describe the keys for people."""
+        place = f"{self.role}, {self.window}" if self.window else self.role
+        problem = f" (not pressed: {self.problem})" if self.problem else ""
+        return f"{'+'.join(self.keys)} on {place}{problem}"
+
+
+@dataclass(frozen=True, slots=True)
 class TrialResult:
     """The result of one trial.
 
@@ -184,6 +211,7 @@ class TrialResult:
         started: whether the agent got its first observation.
         ended_by: name of the member in whose turn the trial ended; empty if it was in nobody's.
         tools_offered: number of tools that agents were offered beside the screen.
+        pressed: keys that were pressed for the agent before it was judged, as the task asks for.
     """
 
     task: str
@@ -205,6 +233,7 @@ class TrialResult:
     started: bool = True
     ended_by: str = ""
     tools_offered: int = 0
+    pressed: tuple[PressedKeys, ...] = ()
 
     @property
     def usage(self) -> Usage:

@@ -18,6 +18,7 @@ from controller.specification.run import (
 )
 from controller.specification.team import Calls  # noqa: TC001 - read by pydantic
 from evaluators.model.codecs import parse
+from evaluators.model.platforms import Platform  # noqa: TC001 - read by pydantic
 from foundation.strict import Name, Strict
 from foundation.yaml_source import read_yaml
 
@@ -171,6 +172,8 @@ class Experiment(Strict):
         suite: name of the suite, or its folder, relative to the file.
         tasks: ids or patterns of tasks; all by default.
         tags: a task must have at least one of these.
+        platforms: a task must have one of these.
+        subset: name of a subset of the suite.
         repeats: trials of each task in each row.
         seed: seed of all random choices.
         order: order in which a row's trials start.
@@ -190,6 +193,8 @@ class Experiment(Strict):
     suite: str = Field(min_length=1)
     tasks: Texts = ()
     tags: Texts = ()
+    platforms: Annotated[tuple[Platform, ...], BeforeValidator(_as_tuple)] = ()
+    subset: str = ""
     repeats: int = Field(default=1, ge=1, le=1000)
     seed: int = Field(default=0, ge=0, le=2**63 - 1)
     order: Order = "suite"

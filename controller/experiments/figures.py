@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from controller.episode.result import TrialResult
-    from controller.experiments.record import Platform
     from controller.store.runs import RunFolder
     from evaluators.metrics.trials import Metrics
+    from evaluators.model.platforms import Platform
     from provisioning.protocols import Json
 
 Ending = Literal[

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from controller.experiments.definition import RowSettings, place_of_row, read_experiment
-from controller.experiments.record import ExperimentRecord, RowRecord, platform_of
+from controller.experiments.record import ExperimentRecord, RowRecord
 from controller.experiments.rows import digest_of, request_of
 from controller.requests import specify_request
 from controller.selection import choose_tasks
 from controller.wiring import open_suite
+from evaluators.model.platforms import platform_of
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import MesocosmError, SpecError, UsageError
 from foundation.yaml_source import join_errors
@@ -102,8 +103,15 @@ def _check_tasks(experiment: Experiment, source: Source, folder: Path) -> None:
     place = "suite"
     try:
         suite = open_suite(request_of(experiment, RowSettings(), folder).suite)
-        place = "tasks" if experiment.tasks else "tags"
-        choose_tasks(suite, experiment.tasks, experiment.tags)
+        keys = ("tasks", "tags", "subset", "platforms")
+        place = next((key for key in keys if getattr(experiment, key)), "suite")
+        choose_tasks(
+            suite,
+            experiment.tasks,
+            experiment.tags,
+            platforms=experiment.platforms,
+            subset=experiment.subset,
+        )
     except MesocosmError as exc:
         raise source.error((place,), exc.brief, exc.details, exc.resolution) from exc
 

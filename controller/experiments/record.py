@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from controller.specification.agent import Record
 from controller.specification.run import SuiteSpec, TaskSpec  # noqa: TC001 - read by pydantic
+from evaluators.model.platforms import Platform  # noqa: TC001 - read by pydantic
 from foundation.errors import StoreError, UnknownNameError, UsageError
 from foundation.files import FileLock, write_atomic
 
@@ -25,10 +26,6 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION: Final = 1
 _FILE = "experiment.json"
-
-Platform = Literal["desktop", "phone", "cross", "other"]
-"""Machines of a task: desktops, phones, both, or neither."""
-PLATFORMS: tuple[Platform, ...] = ("desktop", "phone", "cross", "other")
 
 
 class RowRecord(Record):
@@ -82,19 +79,6 @@ class ExperimentRecord(Record):
             row.model_copy(update={"run": run}) if row.name == name else row for row in self.rows
         )
         return self.model_copy(update={"rows": rows})
-
-
-def platform_of(kinds: set[str]) -> Platform:
-    """Return the platform of a task with machines of these kinds."""
-    match "desktop" in kinds, "phone" in kinds:
-        case True, True:
-            return "cross"
-        case True, False:
-            return "desktop"
-        case False, True:
-            return "phone"
-        case _:
-            return "other"
 
 
 class ExperimentStore:

@@ -6,17 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from controller.experiments.figures import by_platform, figures_of, read_outcomes
-from controller.experiments.record import PLATFORMS
 from controller.store.index import list_runs
 from controller.store.report import read_report
 from controller.store.run_fleet import fleet_of
+from evaluators.model.platforms import PLATFORMS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from controller.experiments.figures import Figures, Outcome
-    from controller.experiments.record import ExperimentRecord, Platform
+    from controller.experiments.record import ExperimentRecord
     from controller.store.runs import Store
+    from evaluators.model.platforms import Platform
     from provisioning.protocols import Json
 
 HUMAN = "human"

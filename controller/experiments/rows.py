@@ -8,7 +8,7 @@ from controller.agents.custom.http_endpoint import is_endpoint
 from controller.specification.presets import PROFILES, parse_observation
 from controller.specification.request import RunRequest, parse_request
 from controller.specification.team import STRUCTURES
-from evaluators.loading.suite import list_suites
+from evaluators.loading.suite import list_subsets, list_suites
 from foundation.files import digest_json
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def request_of(experiment: Experiment, settings: RowSettings, folder: Path) -> R
     has_code = settings.agent_command is not None or (":" in agent and not is_endpoint(agent))
     return parse_request(
         {
-            "suite": _path_unless(experiment.suite, list_suites(), folder),
+            "suite": _path_unless(experiment.suite, [*list_suites(), *list_subsets()], folder),
             "agent": agent,
             "command": settings.agent_command,
             "folder": str(folder) if has_code else None,
@@ -63,6 +63,8 @@ def request_of(experiment: Experiment, settings: RowSettings, folder: Path) -> R
             "calls": settings.calls,
             "tasks": experiment.tasks,
             "tags": experiment.tags,
+            "platforms": experiment.platforms,
+            "subset": experiment.subset,
             "limits": limits,
             "budget": experiment.budget.to_spec(),
             "repeats": experiment.repeats,

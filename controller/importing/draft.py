@@ -28,6 +28,7 @@ class Draft:
         parts: subtasks, as in compiled tasks.
         egress: destinations by role.
         sudo: whether the agent may become root.
+        presses: keys that are pressed for the agent before it is judged.
         infeasible: why the task cannot be done.
         limits: limits, without those that keep their defaults.
         tags: labels.
@@ -47,6 +48,7 @@ class Draft:
     parts: list[Row] = field(default_factory=list)
     egress: dict[str, list[str]] = field(default_factory=dict)
     sudo: bool = False
+    presses: list[Row] = field(default_factory=list)
     infeasible: str = ""
     limits: Row = field(default_factory=dict)
     tags: list[str] = field(default_factory=list)
@@ -117,6 +119,7 @@ class Draft:
             "sudo": self.sudo,
             "setup": list(self.setup),
             "parts": list(self.parts),
+            "press_before_judging": list(self.presses),
             "limits": dict(self.limits),
             "infeasible": self.infeasible,
         }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from controller.actions.vocabulary import vocabulary
 from controller.registered.copies import Copies
-from evaluators.loading.suite import list_suites, load_suite
+from evaluators.loading.suite import list_subsets, list_suites, load_suite, shipped_subset
 from evaluators.loading.suite_reader import INDEX
 from foundation.errors import SpecError, UnknownNameError
 
@@ -30,20 +30,22 @@ def locate_suite(reference: str, settings: Settings) -> str:
     """Resolve a reference to the name of a built-in suite or a path.
 
     Args:
-        reference: name of a suite, ``name@digest`` of a registered one, or a path.
+        reference: name of a suite, of a built-in suite's subset such as ``crab-v1-small``,
+            ``name@digest`` of a registered suite, or a path.
         settings: the location of registered suites.
 
     Raises:
         UnknownNameError: there is no such suite.
     """
-    if "/" in reference or reference in list_suites():
+    if "/" in reference or reference in list_suites() or any(shipped_subset(reference)):
         return reference
     copies = suite_copies(settings)
     if entry := copies.find(reference):
         return str(copies.content(entry))
     if Path(reference).exists():
         return reference
-    raise UnknownNameError.of("suite", reference, known_suites(settings))
+    names = [*known_suites(settings), *list_subsets()]
+    raise UnknownNameError.of("suite", reference, names)
 
 
 def pin_suite(reference: str, settings: Settings) -> str:

@@ -16,6 +16,7 @@ from controller.specification.run import (
     Order,
 )
 from controller.specification.team import Calls  # noqa: TC001 - read by pydantic
+from evaluators.model.platforms import Platform  # noqa: TC001 - read by pydantic
 from foundation.errors import UsageError
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ class RunRequest(BaseModel):
         calls: how models call actions; by default as the team's file says, or by functions.
         tasks: task ids or patterns of ids; all tasks by default.
         tags: a task must have at least one of these.
+        platforms: a task must need machines of one of these: desktops, phones, both, or neither.
+        subset: name of a subset of the suite.
         limits: limits of every trial; override those of its task.
         budget: budget of all attempts together; trials that exceed it do not start.
         repeats: trials of each task.
@@ -97,6 +100,8 @@ class RunRequest(BaseModel):
     calls: Calls | None = None
     tasks: Annotated[tuple[_Name, ...], Field(max_length=_MAX_TASKS)] = ()
     tags: Annotated[tuple[_Name, ...], Field(max_length=_MAX_TASKS)] = ()
+    platforms: Annotated[tuple[Platform, ...], Field(max_length=4)] = ()
+    subset: str = Field(default="", max_length=_NAME_CHARS)
     limits: LimitsSpec = LimitsSpec()
     budget: BudgetSpec = BudgetSpec()
     repeats: int = Field(default=1, ge=1, le=1000)

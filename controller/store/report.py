@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from controller.episode.result import MachineRecord, TrialResult
     from controller.models.usage import Usage
     from controller.specification.run import RunSpec
+    from controller.store.proofs import Proven
     from controller.store.regrade_record import Regrade
     from controller.store.runs import RunFolder
     from controller.store.unfinished import Unfinished
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from provisioning.protocols import Json
 
 _REFERENCE_PHONE = "reference-phone"
+_UNPROVEN_SHOWN = 5
 _EFFECTS_SHOWN = 10
 """Maximum number of side effects listed per trial; JSON contains more."""
 
@@ -44,6 +46,7 @@ class Report:
         attempts: all attempts at each trial, oldest first, by task and repeat; None for lost ones.
         budget: budget and cost of all attempts.
         regrades: regrades of the last attempt at each trial, oldest first.
+        proven: how each task was proven when the run was created.
     """
 
     spec: RunSpec
@@ -52,6 +55,7 @@ class Report:
     attempts: Mapping[tuple[str, int], Sequence[TrialResult | None]] = field(default_factory=dict)
     budget: RunBudget = field(default_factory=RunBudget)
     regrades: Mapping[tuple[str, int], Sequence[Regrade]] = field(default_factory=dict)
+    proven: Mapping[str, Proven] = field(default_factory=dict)
 
     @property
     def ended(self) -> str:
@@ -122,11 +126,24 @@ class Report:
             "share_of_steps": calls / steps if steps else None,
         }
 
+    @property
+    def proof(self) -> Proven:
+        """How the run's tasks are proven: as the one that is proven least."""
+        levels = {self.proven.get(task.id, "unproven") for task in self.spec.tasks}
+        order: tuple[Proven, ...] = ("unproven", "quick", "full")
+        return next((level for level in order if level in levels), "unproven")
+
     def to_dict(self) -> dict[str, Json]:
         """Return the machine-readable form, stable since version 0.1; keys are never removed."""
         return {
             "run": self.spec.run,
             "suite": {"name": self.spec.suite.name, "digest": self.spec.suite.digest},
+            "proof": {
+                "level": self.proof,
+                "tasks": {
+                    task.id: self.proven.get(task.id, "unproven") for task in self.spec.tasks
+                },
+            },
             "agent": self.spec.agent_name,
             "model": self.spec.model_name or None,
             "agents": [
@@ -186,7 +203,9 @@ def read_report(folder: RunFolder, suite: Suite | None = None) -> Report:
     budget = RunBudget(read_budget(folder), spending_of(every, folder.spec))
     regrades = {trial: log[-1].regrades for trial, log in logs.items() if log}
     results = tuple(folder.results())
-    return Report(folder.spec, results, tuple(unfinished), attempts, budget, regrades)
+    return Report(
+        folder.spec, results, tuple(unfinished), attempts, budget, regrades, folder.proven
+    )
 
 
 def _trial(trial: TrialResult) -> dict[str, Json]:
@@ -222,6 +241,7 @@ def _trial(trial: TrialResult) -> dict[str, Json]:
         "parameters": trial.parameters,
         "weighted": trial.weighted,
         "disagreements": [asdict(row) for row in trial.disagreements],
+        "pressed": [asdict(row) for row in trial.pressed],
     }
 
 
@@ -274,10 +294,23 @@ def _use_lines(report: Report) -> list[str]:
     return lines
 
 
+def _proof_line(report: Report) -> str:
+    """Return how the tasks are proven, with those that are not."""
+    if report.proof == "full":
+        return "proof: every task is proven (full)"
+    if report.proof == "quick":
+        return "proof: every task passes by its oracle and not by no action (quick)"
+    ids = [task.id for task in report.spec.tasks]
+    unproven = [name for name in ids if report.proven.get(name, "unproven") == "unproven"]
+    more = ", ..." if len(unproven) > _UNPROVEN_SHOWN else ""
+    names = ", ".join(unproven[:_UNPROVEN_SHOWN])
+    return f"proof: unproven, {len(unproven)} of {len(ids)} tasks: {names}{more}"
+
+
 def _summary(report: Report) -> list[str]:
     metrics = report.metrics
     counts = ", ".join(f"{number} {verdict}" for verdict, number in report.verdicts.items())
-    lines = [counts]
+    lines = [counts, _proof_line(report)]
     if metrics.success_rate is not None and metrics.success_interval is not None:
         low, high = metrics.success_interval
         lines.append(
@@ -318,6 +351,11 @@ def _summary(report: Report) -> list[str]:
         f"{trial.task}.{trial.repeat} side effect: {row.role} {row.kind} {row.name} {row.change}"
         for trial in report.trials
         for row in (trial.side_effects.changes if trial.side_effects else ())[:_EFFECTS_SHOWN]
+    ]
+    lines += [
+        f"{trial.task}.{trial.repeat}: pressed for the agent before judging: {row}"
+        for trial in report.trials
+        for row in trial.pressed
     ]
     lines += [
         f"{trial.task}.{trial.repeat}: the guest reports {row.guest}; {row.appliance}"

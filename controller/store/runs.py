@@ -3,6 +3,7 @@
 ::
 
     <runs>/<run>/run.json                                        the specification; never changed
+    <runs>/<run>/proof.json                                      how its tasks were proven then
     <runs>/<run>/lock                                            held while the run is running
     <runs>/<run>/trials/<task>.<repeat>/attempt-<n>/events.jsonl
     <runs>/<run>/trials/<task>.<repeat>/attempt-<n>/end-state/   its machines, if they are kept
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 import contextlib
 import fnmatch
+import json
 import logging
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 from controller.episode.result import TRIAL_RESULT, Reason
 from controller.store.event_log import EVENTS, TrialLog, read_events
 from controller.store.lost_attempt import last_graph, result_of_lost
+from controller.store.proofs import PROOF_FILE, ProofStore, proven_levels
 from controller.store.regrade_record import Regrade, read_regrades
 from controller.store.schema import read_result, read_spec
 from foundation.errors import StoreError, UnknownNameError, UsageError
@@ -39,11 +42,14 @@ if TYPE_CHECKING:
     from controller.episode.result import Ending, TrialResult
     from controller.specification.job import TrialJob
     from controller.specification.run import RunSpec
+    from controller.store.proofs import Proven
     from foundation.clock import Clock
 
 _log = logging.getLogger(__name__)
 
 LATEST = "latest"
+PROOFS = "proofs"
+"""Name of the folder of proofs, beside that of runs."""
 _ATTEMPT = "attempt-"
 _SHOWN = 10
 
@@ -109,6 +115,18 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.spec = read_spec(path / "run.json")
+
+    @property
+    def proven(self) -> dict[str, Proven]:
+        """How each task was proven when the run was created."""
+        unproven: dict[str, Proven] = dict.fromkeys(
+            (task.id for task in self.spec.tasks), "unproven"
+        )
+        try:
+            known: dict[str, Proven] = json.loads((self.path / PROOF_FILE).read_text("utf-8"))
+        except (OSError, ValueError):  # a run of an earlier version
+            return unproven
+        return unproven | known
 
     def begin_attempt(self, job: TrialJob, clock: Clock) -> TrialLog:
         """Open the log of a new attempt.
@@ -246,6 +264,8 @@ class Store:
         try:
             path.mkdir(parents=True, exist_ok=is_begun)
             write_atomic(path / "run.json", spec.model_dump_json(indent=2) + "\n")
+            levels = proven_levels(spec, ProofStore(self.root.parent / PROOFS))
+            write_atomic(path / PROOF_FILE, json.dumps(levels, indent=1) + "\n")
         except OSError as exc:
             raise StoreError(
                 f"The run's folder {path} cannot be created.", details=str(exc)

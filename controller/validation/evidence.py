@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
-from controller.episode.result import Reason
+from controller.episode.result import TRIAL_RESULT, Reason
+from controller.store.schema import read_result
 from evaluators.graph.outcome import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from controller.episode.result import TrialResult
     from evaluators.graph.feedback import Feedback
@@ -29,6 +31,10 @@ class Kind(StrEnum):
 
     ORACLE = "oracle"
     """A reference solution of the task; it must pass."""
+    SEED = "another seed"
+    """A reference solution with other values of the task's parameters; it must pass."""
+    SETUP_TWICE = "setup twice"
+    """A reference solution after the setup ran twice; it must not fail."""
     NOOP = "noop"
     """No actions; no node may be met."""
     MUST_FAIL = "must fail"
@@ -39,6 +45,10 @@ class Kind(StrEnum):
     """Writes to what the graph reads, as the agent's user."""
     RANDOM = "random"
     TOUCH = "touch everything"
+
+
+_MUST_PASS = frozenset({Kind.ORACLE, Kind.SEED})
+_ORDER = {kind: number for number, kind in enumerate(Kind)}
 
 
 class Meaning(StrEnum):
@@ -62,6 +72,7 @@ class Attempt:
         run: id of the run that contains its log.
         result: result of the trial.
         early: nodes that a reference solution met before their turn (`OrderDriver`).
+        credits: nodes with credit after each step of a reference solution, if they were asked for.
     """
 
     kind: Kind
@@ -69,6 +80,7 @@ class Attempt:
     run: str
     result: TrialResult
     early: tuple[str, ...] = ()
+    credits: tuple[int, ...] = ()
 
     @property
     def label(self) -> str:
@@ -80,7 +92,12 @@ class Attempt:
         """What the attempt shows about the task."""
         verdict, reason = self.result.verdict, self.result.reason
         match self.kind:
-            case Kind.ORACLE:
+            case Kind.ORACLE | Kind.SEED:
+                return Meaning.AS_IT_SHOULD if verdict is Verdict.PASS else Meaning.FAULT
+            case Kind.SETUP_TWICE:
+                # A setup that refuses to run twice changes no exam; one that makes another does.
+                if verdict is Verdict.INCONCLUSIVE:
+                    return Meaning.NO_EVIDENCE
                 return Meaning.AS_IT_SHOULD if verdict is Verdict.PASS else Meaning.FAULT
             case Kind.NOOP:
                 is_right = verdict is Verdict.FAIL and not self.result.nodes_met
@@ -110,7 +127,7 @@ class Attempt:
         nodes = f"{trial.nodes_met} of {trial.nodes} nodes met"
         ended = f"{self.label} ended with {trial.verdict} ({trial.reason}, {nodes})"
         unmet = "; ".join(_unmet(row) for row in trial.unmet)
-        why = trial.detail or (unmet if self.kind is Kind.ORACLE else "")
+        why = trial.detail or (unmet if self.kind in _MUST_PASS else "")
         return f"{ended}: {why}".rstrip(": ")
 
     def to_dict(self) -> dict[str, Json]:
@@ -128,7 +145,59 @@ class Attempt:
             "detail": trial.detail,
             "meaning": self.meaning.value,
             "early": list(self.early),
+            "credits": list(self.credits),
         }
+
+    @property
+    def is_conclusive(self) -> bool:
+        """Whether another attempt would show nothing else: no machine or model failed."""
+        reason = self.result.reason
+        return reason is not Reason.CANCELLED and not reason.is_retried
+
+    def to_record(self) -> dict[str, Json]:
+        """Return everything about the attempt as JSON, for `attempt_from`."""
+        return {
+            "kind": self.kind.value,
+            "name": self.name,
+            "run": self.run,
+            "result": TRIAL_RESULT.dump_python(self.result, mode="json"),
+            "early": list(self.early),
+            "credits": list(self.credits),
+        }
+
+    @property
+    def undeclared(self) -> frozenset[tuple[str, str, str]]:
+        """Role, kind and name of changes that the task does not declare; those of no action excepted."""
+        effects = self.result.side_effects
+        if effects is None or not effects.has_baseline:
+            return frozenset()
+        return frozenset((row.role, row.kind, row.name) for row in effects.changes)
+
+    @property
+    def loses_credit(self) -> bool:
+        """Whether a longer part of the solution has less credit than a shorter one."""
+        return any(after < before for before, after in pairwise(self.credits))
+
+
+def attempt_from(row: Mapping[str, Any]) -> Attempt:
+    """Return an attempt from its record.
+
+    Raises:
+        KeyError, ValueError: it is not one.
+    """
+    return Attempt(
+        Kind(row["kind"]),
+        row["name"],
+        row["run"],
+        read_result(row["result"]),
+        tuple(row["early"]),
+        tuple(row["credits"]),
+    )
+
+
+def in_order(attempts: Iterable[Attempt]) -> tuple[Attempt, ...]:
+    """Return attempts by kind, those that must pass first."""
+    return tuple(sorted(attempts, key=lambda attempt: _ORDER[attempt.kind]))
 
 
 def _together(attempts: Sequence[Attempt]) -> str:
@@ -150,11 +219,15 @@ class Validation:
         task: id of the task.
         attempts: attempts at the task, those that must pass first.
         after: predecessors of the nodes that have some.
+        needed: number of attempts without doing it that must run to their end and fail.
+        constant: parameters that never differ between seeds.
     """
 
     task: str
     attempts: tuple[Attempt, ...]
     after: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    needed: int = ENOUGH
+    constant: tuple[str, ...] = ()
 
     @property
     def evidence(self) -> int:
@@ -172,21 +245,51 @@ class Validation:
             alike.setdefault((trial.reason, detail), []).append(attempt)
         faults = [_together(attempts) for attempts in alike.values()]
         faults += [self._early_fault(node) for node in self.early]
-        if self.evidence < ENOUGH and not self.is_wrong:
+        faults += self._further_faults()
+        if self.evidence < self.needed and not self.is_wrong:
             faults.append(
                 f"only {self.evidence} attempts without doing it ran to their end, "
-                f"{ENOUGH} are needed: add `must_fail` solutions"
+                f"{self.needed} are needed: add `must_fail` solutions"
             )
         return tuple(faults)
+
+    def _further_faults(self) -> list[str]:
+        """Return what is wrong although every attempt ended as it should."""
+        faults = [
+            f"the parameter {name} has the same value for every seed: write the value, or give it "
+            "more options"
+            for name in self.constant
+        ]
+        if self._passed and all(attempt.loses_credit for attempt in self._passed):
+            steps = ", ".join(map(str, self._passed[0].credits))
+            faults.append(
+                f"credit falls while the task is being solved (nodes after each step: {steps}): "
+                "use `mode: once` where a later step undoes a state"
+            )
+        if self._passed:
+            common = frozenset.intersection(*(attempt.undeclared for attempt in self._passed))
+            rows = [" ".join(row) for row in sorted(common)]
+            if rows:
+                faults.append(f"every solution changes more than declared: {'; '.join(rows)}")
+        return faults
+
+    @property
+    def solution_s(self) -> float:
+        """Time of the first solution that passed, seconds; 0 if there is none."""
+        return self._passed[0].result.seconds if self._passed else 0.0
+
+    @property
+    def _passed(self) -> list[Attempt]:
+        return [
+            attempt
+            for attempt in self.attempts
+            if attempt.kind is Kind.ORACLE and attempt.result.verdict is Verdict.PASS
+        ]
 
     @property
     def early(self) -> tuple[str, ...]:
         """Nodes that every solution that passes meets before their turn."""
-        passed = [
-            set(attempt.early)
-            for attempt in self.attempts
-            if attempt.kind is Kind.ORACLE and attempt.result.verdict is Verdict.PASS
-        ]
+        passed = [set(attempt.early) for attempt in self._passed]
         return tuple(sorted(set.intersection(*passed))) if passed else ()
 
     def _early_fault(self, node: str) -> str:

@@ -1,4 +1,4 @@
-"""Find nodes that a reference solution does not meet in their turn."""
+"""Find nodes that a reference solution does not meet in their turn, and credit that it loses."""
 
 from __future__ import annotations
 
@@ -25,10 +25,13 @@ class OrderDriver:
     Attributes:
         steps_of: returns the steps to play for a task and a seed.
         early: the nodes that were met before their turn, by task.
+        credits: how many nodes would have credit if the solution ended after each of its steps, by
+            task; None does not ask, which saves an evaluation of the graph a step.
     """
 
     steps_of: StepsOf = reference_steps
     early: dict[str, set[str]] = field(default_factory=dict)
+    credits: dict[str, list[int]] | None = None
 
     def drive(self, episode: Episode, observation: Observation) -> None:
         """Play the steps and complete.
@@ -41,6 +44,9 @@ class OrderDriver:
         context = episode.oracle_context()
         oracle = Oracle(context, self.steps_of(context.task, context.agent.seed))
         found = self.early.setdefault(context.task.id, set())
+        credit: list[int] = []
+        if self.credits is not None:
+            self.credits[context.task.id] = credit
         while True:
             turn = oracle.act(observation)
             before = episode.met_early()
@@ -48,4 +54,6 @@ class OrderDriver:
             found.update(node for node in step.newly_met if node in before)
             if step.done:
                 return
+            if self.credits is not None:
+                credit.append(len(episode.evaluate().met))
             observation = step.observation

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evaluators.loading.requirements import with_image
 from evaluators.loading.suite_reader import INDEX, SuiteFile, SuiteReader, missing_files
 from evaluators.model.codecs import open_document, validate
+from evaluators.model.statistics import Statistics
 from evaluators.model.suite_files import digest_graph_files, digest_setup_files
 from evaluators.suite_code.functions import extend, load_suite_code
 from foundation.errors import SpecError, UnknownNameError
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     from evaluators.catalogue import Vocabulary
     from evaluators.loading.requirements import AppRequirement
+    from evaluators.model.subtask import Subtask
     from evaluators.model.task import Task
 
 _UNKNOWN_FUNCTION = re.compile(r"There is no (evaluator|action|setup)\b[^:]* called ")
@@ -44,6 +47,9 @@ class Suite:
         applications: category of each application, built-in and the suite's own.
         left_out: errors of tasks that were not requested, by file; they are not in `tasks`.
         requires: applications that all its desktops must have.
+        subtasks: definitions of its subtasks.
+        statistics: figures that it must have, as declared; they do not affect its digest.
+        subsets: ids of the tasks of each subset; they do not affect its digest.
     """
 
     name: str
@@ -55,6 +61,9 @@ class Suite:
     applications: Mapping[str, str]
     left_out: Mapping[str, str] = field(default_factory=dict)
     requires: tuple[AppRequirement, ...] = ()
+    subtasks: tuple[Subtask, ...] = ()
+    statistics: Statistics = field(default_factory=Statistics)
+    subsets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def task(self, task_id: str) -> Task:
         """Return the task of that id.
@@ -66,6 +75,17 @@ class Suite:
             if task.id == task_id:
                 return task
         raise UnknownNameError.of("task", task_id, (task.id for task in self.tasks))
+
+    def only(self, subset: str) -> Suite:
+        """Return the suite with only the tasks of a subset, in its order, and the same digest.
+
+        Raises:
+            UnknownNameError: there is no such subset.
+        """
+        if subset not in self.subsets:
+            raise UnknownNameError.of("subset", subset, self.subsets)
+        tasks = tuple(self.task(name) for name in self.subsets[subset])
+        return replace(self, tasks=tasks, statistics=Statistics())
 
 
 def list_suites(root: Path = BUILTIN) -> list[str]:
@@ -80,7 +100,8 @@ def load_suite(
     """Read a suite: its index, its Python files, and all its tasks.
 
     Args:
-        reference: name of a built-in suite, or path of a suite's folder or ``suite.yaml``.
+        reference: name of a built-in suite, or path of a suite's folder or ``suite.yaml``. The name
+            of a built-in suite, a hyphen and the name of a subset is the suite with its tasks only.
         vocabulary: functions that the tasks of any suite may name.
         wanted: ids of tasks, or `fnmatch` patterns; other tasks are left out if their files have
             errors. All by default.
@@ -89,7 +110,8 @@ def load_suite(
         UnknownNameError: `reference` is neither a built-in suite nor a path.
         SpecError: files have errors; the details name file, line and what was expected for each.
     """
-    source = open_document(_find(reference))
+    name, _, subset = shipped_subset(reference)
+    source = open_document(_find(name or reference))
     index, errors = validate(source, SuiteFile)
     if index is None:
         raise join_errors([*errors, *missing_files(source)])
@@ -123,7 +145,7 @@ def load_suite(
     ]
     if any(files):
         content["files"] = {name: digest for file in files for name, digest in file.items()}
-    return Suite(
+    suite = Suite(
         name=index.name,
         version=index.version,
         description=index.description,
@@ -133,7 +155,37 @@ def load_suite(
         applications=reader.applications,
         left_out=reader.left_out,
         requires=index.requires.apps,
+        subtasks=reader.subtasks,
+        statistics=index.statistics,
+        subsets=reader.choose_subsets(tasks),
     )
+    return suite.only(subset) if subset else suite
+
+
+def shipped_subset(reference: str | Path) -> tuple[str, str, str]:
+    """Split a reference such as ``crab-v1-small`` into a built-in suite, a hyphen and its subset.
+
+    All parts are empty if it is not one.
+    """
+    names = list_suites()
+    if not isinstance(reference, str) or reference in names:
+        return "", "", ""
+    for name in names:
+        subset = reference.removeprefix(f"{name}-")
+        if subset != reference and subset in _subsets_of(name):
+            return name, "-", subset
+    return "", "", ""
+
+
+def list_subsets() -> list[str]:
+    """Return references to all subsets of built-in suites."""
+    return [f"{name}-{subset}" for name in list_suites() for subset in _subsets_of(name)]
+
+
+@cache
+def _subsets_of(name: str) -> tuple[str, ...]:
+    index, _ = validate(open_document(BUILTIN / name / INDEX), SuiteFile)
+    return tuple(index.subsets) if index else ()
 
 
 def _with_mistakes_of_tasks(
@@ -174,4 +226,4 @@ def _find(reference: str | Path) -> Path:
             f"{path} is neither a suite's folder nor a file.",
             resolution=f"A suite's folder contains {INDEX}.",
         )
-    raise UnknownNameError.of("suite", reference, list_suites())
+    raise UnknownNameError.of("suite", reference, [*list_suites(), *list_subsets()])

@@ -9,24 +9,27 @@ from typing import TYPE_CHECKING, TypeVar
 from pydantic import Field
 
 from evaluators.loading.requirements import Requirements
+from evaluators.metrics.hardness import hardest
 from evaluators.model.applications import CATEGORIES
 from evaluators.model.binding import Binder, Definition
 from evaluators.model.codecs import open_document, validate
 from evaluators.model.compiler import compile_task
 from evaluators.model.entries import check_entries
 from evaluators.model.spelling import check_subtask, check_task, require_known
+from evaluators.model.statistics import Statistics
+from evaluators.model.subsets import Subset  # noqa: TC001 - read by pydantic
 from evaluators.model.subtask import ComposedTask, Subtask
 from evaluators.model.task import Task
 from evaluators.model.text_arguments import examples_of, with_texts
 from evaluators.parameters.binding import bind_task, check_placeholders, placeholder_mistakes
 from evaluators.parameters.drawing import draw
 from evaluators.parameters.options import read_options
-from foundation.errors import SpecError, UnknownNameError
+from foundation.errors import SpecError, UnknownNameError, UsageError
 from foundation.strict import Name, Strict
 from foundation.yaml_source import join_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from pydantic import JsonValue
 
@@ -47,6 +50,8 @@ class SuiteFile(Strict):
         subtasks: files of subtasks.
         applications: category of each application that the suite adds.
         requires: what the images of its desktops must have.
+        statistics: figures that the suite must have.
+        subsets: named selections of its tasks.
     """
 
     name: Name
@@ -56,6 +61,8 @@ class SuiteFile(Strict):
     subtasks: tuple[str, ...] = Field(default=(), strict=False)
     applications: dict[str, str] = Field(default_factory=dict)
     requires: Requirements = Requirements()
+    statistics: Statistics = Statistics()
+    subsets: dict[Name, Subset] = Field(default_factory=dict)
 
 
 class SuiteReader:
@@ -112,6 +119,39 @@ class SuiteReader:
         if errors:
             raise join_errors(errors)
         return list(tasks.values())
+
+    @property
+    def subtasks(self) -> tuple[Subtask, ...]:
+        """The valid definitions of subtasks, in the order of the index; known after reading."""
+        return tuple(definition.subtask for definition in self._definitions.values())
+
+    def choose_subsets(self, tasks: Sequence[Task]) -> dict[str, tuple[str, ...]]:
+        """Return the ids of the tasks of each subset.
+
+        Args:
+            tasks: all valid tasks. If others were left out, subsets have those that remain.
+
+        Raises:
+            SpecError: a subset names an unknown task, or there are not as many tasks.
+        """
+        ids = [task.id for task in tasks]
+        chosen: dict[str, tuple[str, ...]] = {}
+        errors: list[SpecError] = []
+        for name, subset in self._index.subsets.items():
+            where = ("subsets", name)
+            try:
+                chosen[name] = subset.tasks or _hardest_of(tasks, subset)
+                for number, task_id in enumerate(subset.tasks):
+                    require_known(self._source, (*where, "tasks", number), "task", task_id, ids)
+            except SpecError as exc:
+                errors.append(exc)
+            except UsageError as exc:
+                errors.append(self._source.error(where, exc.brief))
+        if self.left_out:
+            return {name: tuple(i for i in rows if i in ids) for name, rows in chosen.items()}
+        if errors:
+            raise join_errors(errors)
+        return chosen
 
     def _unknown_categories(self) -> list[SpecError]:
         categories = sorted(set(CATEGORIES.values()))
@@ -220,6 +260,11 @@ class SuiteReader:
             elif subtask is not None:
                 filled = with_texts(subtask, self.vocabulary, examples_of(subtask))
                 self._definitions[key] = Definition(source, filled)
+
+
+def _hardest_of(tasks: Sequence[Task], subset: Subset) -> tuple[str, ...]:
+    chosen = hardest(tasks, subset.hardest or 0, subset.platforms)
+    return tuple(task.id for task in chosen)
 
 
 def missing_files(source: Source) -> list[SpecError]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from evaluators.catalogue import Tools, Vocabulary
     from evaluators.model.node import Check, Node
     from evaluators.model.oracle import OracleStep, SetupEntry
+    from evaluators.model.pressing import Press
     from evaluators.model.subtask import Subtask
     from evaluators.model.task import Task
     from evaluators.schema import Fault, Tool
@@ -51,6 +52,8 @@ def check_task(
     checker = NameChecker(source, task.roles, vocabulary)
     checker.setup(task.setup)
     checker.nodes("graph", task.graph, applications)
+    for number, press in enumerate(task.press_before_judging):
+        checker.press(("press_before_judging", number), press)
     checker.oracle(("oracle",), task.oracle, task.limits.steps)
     for key, solutions in (("oracles", task.oracles), ("must_fail", task.must_fail)):
         for name, steps in solutions.items():
@@ -278,6 +281,11 @@ class NameChecker:
             case Act(on=on, do=do, args=args, at=at):
                 placed = {} if at is None else self._placed(where, on, do)
                 self.call(where, on, do, {**placed, **args}, tools=self._vocabulary.actions)
+
+    def press(self, where: Where, press: Press) -> None:
+        """Check role and names of keys of an entry of ``press_before_judging``."""
+        tools = self._vocabulary.actions
+        self.call(where, press.on, "key", {"keys": list(press.keys)}, tools=tools, key="on")
 
     def _placed(self, where: Where, role: str | None, name: str) -> dict[str, Json]:
         """Return examples of the coordinates that the key `at` determines."""

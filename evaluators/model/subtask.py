@@ -23,6 +23,7 @@ from evaluators.model.parameter import (  # noqa: TC001  (pydantic reads it)
     Parameter,
     ParameterName,
 )
+from evaluators.model.pressing import Press  # noqa: TC001  (pydantic reads it)
 from evaluators.model.roles import Role  # noqa: TC001  (pydantic reads it)
 from evaluators.model.task import (
     ORACLE,
@@ -146,6 +147,7 @@ class ComposedTask(Strict):
     subtasks: tuple[SubtaskUse, ...] = Field(min_length=1, strict=False)
     setup: tuple[SetupEntry, ...] = Field(default=(), strict=False)
     graph: tuple[Node, ...] = Field(default=(), strict=False)
+    press_before_judging: tuple[Press, ...] = Field(default=(), strict=False)
     limits: Limits = Limits()
     oracle: tuple[OracleStep, ...] = Field(default=(), strict=False)
     must_fail: dict[Name, Solution] = Field(default_factory=dict)

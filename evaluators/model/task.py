@@ -14,6 +14,7 @@ from evaluators.model.parameter import (  # noqa: TC001  (pydantic reads it)
     Parameter,
     ParameterName,
 )
+from evaluators.model.pressing import Press  # noqa: TC001  (pydantic reads it)
 from evaluators.model.roles import Role, kinds_of, place_of
 from evaluators.strict import SESSION
 from foundation.errors import SpecError
@@ -135,6 +136,8 @@ class Task(Strict):
             instruction that the agent receives then names the password.
         setup: operations, and conditions to wait for, before the agent's first observation.
         graph: the graph of evaluators.
+        press_before_judging: keys that are pressed for the agent when the trial is over and not passed,
+            such as Ctrl+S; results list them.
         limits: limits of a trial.
         tools: MCP servers that agents are offered beside the screen, by name.
         oracle: the reference solution.
@@ -160,6 +163,7 @@ class Task(Strict):
     sudo: bool = Field(default=False, exclude_if=is_empty)
     setup: tuple[SetupEntry, ...] = Field(default=(), strict=False)
     graph: tuple[Node, ...] = Field(min_length=1, strict=False)
+    press_before_judging: tuple[Press, ...] = Field(default=(), strict=False, exclude_if=is_empty)
     limits: Limits = Limits()
     tools: dict[Name, ToolServer] = Field(default_factory=dict, exclude_if=is_empty)
     oracle: tuple[OracleStep, ...] = Field(default=(), strict=False)
@@ -198,6 +202,15 @@ class Task(Strict):
                 raise PydanticCustomError(
                     "tools", message, {"name": repr(name), "role": repr(server.on), "known": known}
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _check_pressing(self) -> Self:
+        for press in self.press_before_judging:
+            role = self.roles.get(press.on)
+            if role is not None and role.kind != DESKTOP:
+                message = "Keys are pressed before judging on desktops only, and {role} is none."
+                raise PydanticCustomError("press", message, {"role": repr(press.on)})
         return self
 
     @model_validator(mode="after")

@@ -47,6 +47,8 @@ class RunForm(BaseModel):
     Attributes:
         tasks: ids or patterns of ids, separated by spaces.
         tags: a task must have at least one of these; separated by spaces.
+        platforms: the platforms of which tasks must have one; separated by spaces.
+        subset: name of a subset of the suite.
         limit_steps: limit of every trial, overriding its task's; so are the other ``limit_`` fields.
         budget_tokens: budget of all attempts together; so are the other ``budget_`` fields.
         observation: name of an observation, such as ``marks``.
@@ -66,6 +68,8 @@ class RunForm(BaseModel):
     calls: Literal["", "functions", "json"] = ""
     tasks: str = Field(default="", max_length=20_000)
     tags: str = Field(default="", max_length=20_000)
+    platforms: Text = ""
+    subset: Text = ""
     repeats: Number = ""
     retries: Number = ""
     parallel: Number = ""
@@ -106,6 +110,8 @@ class RunForm(BaseModel):
             **self._filled(_SAME),
             "tasks": self.tasks.split(),
             "tags": self.tags.split(),
+            "platforms": self.platforms.split(),
+            "subset": self.subset,
             "limits": self._filled(_LIMITS, "limit_"),
             "budget": self._filled(_BUDGET, "budget_"),
             "interface": self.interface,

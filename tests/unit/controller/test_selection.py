@@ -14,6 +14,7 @@ from controller.specification.agent import CustomSpec, Member, OracleSpec
 from controller.specification.run import LimitsSpec
 from controller.store.estimate import estimate
 from controller.store.runs import Store
+from evaluators.model.platforms import platform_of
 from foundation.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
@@ -49,6 +50,24 @@ def test_selection_without_a_match_is_rejected(lab: Lab) -> None:
     tagged = lab.suite.tasks[0].model_copy(update={"tags": ("easy",)})
     with pytest.raises(UnknownNameError, match="tag"):
         choose_tasks(replace(lab.suite, tasks=(tagged,)), [], ["hard"])
+
+
+def test_tasks_are_selected_by_platform_and_subset(lab: Lab) -> None:
+    first, second, third, last = lab.suite.tasks
+    suite = replace(lab.suite, subsets={"some": (last.id, third.id, first.id)})
+    platforms = {task.id: platform_of(task.kinds.values()) for task in suite.tasks}
+    assert set(platforms.values()) == {"desktop", "phone", "cross"}
+    both = tuple(name for name, platform in platforms.items() if platform == "cross")
+    assert choose_tasks(suite, platforms=["cross"]) == both
+    assert choose_tasks(suite, platforms=["cross", "desktop", "phone"]) == tuple(platforms)
+    assert choose_tasks(suite, subset="some") == (last.id, third.id, first.id)
+    assert choose_tasks(suite, [first.id, last.id], subset="some") == (last.id, first.id)
+    with pytest.raises(UsageError, match="matches all of --task, --platform"):
+        choose_tasks(suite, [second.id], platforms=["other"])
+    with pytest.raises(UnknownNameError, match="platform"):
+        choose_tasks(suite, platforms=["across"])
+    with pytest.raises(UnknownNameError, match="Did you mean 'some'"):
+        choose_tasks(suite, subset="sme")
 
 
 def test_limits_of_a_run_are_stored_and_kept_on_resume(lab: Lab) -> None:

@@ -4,9 +4,9 @@ import pytest
 
 from controller.episode.result import MemberShare, Reason, TrialResult
 from controller.experiments.figures import Outcome, by_platform, figures_of
-from controller.experiments.record import platform_of
 from controller.models.usage import Usage
 from evaluators.graph.outcome import Verdict
+from evaluators.model.platforms import platform_of
 
 PASS, FAIL, INCONCLUSIVE = Verdict.PASS, Verdict.FAIL, Verdict.INCONCLUSIVE
 

@@ -107,16 +107,61 @@ def test_without_the_users_files_a_download_is_the_reason(tmp_path: Path) -> Non
     assert "put it at impress/one/a.pptx" in result.reasons[0].text
 
 
-def test_saving_for_the_agent_is_missing_and_the_instruction_asks_for_it(tmp_path: Path) -> None:
+_FRONT = {
+    "type": "activate_window",
+    "parameters": {"window_name": "a.pptx - LibreOffice Impress", "strict": True},
+}
+
+
+def _press(program: str) -> dict[str, Any]:
+    return {"type": "execute", "parameters": {"command": ["python", "-c", program]}}
+
+
+def test_keys_are_pressed_for_the_agent_as_in_the_original(tmp_path: Path) -> None:
+    program = (
+        "import pyautogui; pyautogui.hotkey(['ctrl', 'q']);pyautogui.press(['right', 'enter'])"
+    )
     content = osworld(
         "check_slide_orientation_Portrait",
         result=vm_file("/home/user/a.pptx"),
-        postconfig=[{"type": "sleep", "parameters": {"seconds": 1}}, _SAVE],
+        postconfig=[_FRONT, {"type": "sleep", "parameters": {}}, _SAVE, _press(program)],
     )
-    status, kinds, task = _one(tmp_path, content)
-    assert (status, kinds) == (Status.PART, ["save"])
+    status, _, task = _one(tmp_path, content)
+    assert status is Status.WHOLE
     assert task is not None
-    assert task.instruction.endswith("\n\nSave your changes before you finish.")
+    assert "Save" not in task.instruction
+    window = "a.pptx - LibreOffice Impress"
+    rows = [(press.keys, press.window) for press in task.press_before_judging]
+    assert rows == [
+        (("ctrl", "s"), window),
+        (("ctrl", "q"), ""),
+        (("Right",), ""),
+        (("Return",), ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("program", "status"),
+    [
+        ("pyautogui.hotkey('ctrl', 's'); pyautogui.press('hyper')", Status.PART),
+        ("pyautogui.hotkey('ctrl', 's'); pyautogui.click(3, 4)", Status.PART),
+        ("pyautogui.write('stty size')", Status.REFUSED),
+        ("pyautogui.hotkey('ctrl', 'hyper')", Status.REFUSED),
+    ],
+)
+def test_what_is_more_than_known_keys_is_left_to_the_agent(
+    program: str, status: Status, tmp_path: Path
+) -> None:
+    content = osworld(
+        "check_slide_orientation_Portrait",
+        result=vm_file("/home/user/a.pptx"),
+        postconfig=[_press(f"import pyautogui; {program}")],
+    )
+    imported, kinds, task = _one(tmp_path, content)
+    assert (imported, kinds) == (status, ["save" if status is Status.PART else "gui"])
+    if task is not None:
+        assert task.press_before_judging == ()
+        assert task.instruction.endswith("\n\nSave your changes before you finish.")
 
 
 @pytest.mark.parametrize("is_told", [False, True])

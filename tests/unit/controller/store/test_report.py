@@ -135,6 +135,7 @@ def test_json_has_the_documented_keys() -> None:
             "parameters": {},
             "weighted": None,
             "disagreements": [],
+            "pressed": [],
             "regrades": [],
         }
         for task, repeat, verdict, met, steps, reason, seconds, unmet, detail, tokens in (

@@ -411,6 +411,14 @@ def test_checks_do_not_hide_errors_of_other_checks(
         assert message in mistake
 
 
+def test_wrong_keys_to_press_are_reported(tmp_path: Path) -> None:
+    text = f"{TASK}press_before_judging:\n  - {{on: desktp, keys: [ctrl, s]}}\n"
+    with pytest.raises(SpecError) as caught:
+        load(tmp_path, text)
+    assert "t0.yaml:30: " in str(caught.value)
+    assert "Did you mean 'desktop'?" in str(caught.value)
+
+
 def test_misspelt_index_key_does_not_hide_missing_files(tmp_path: Path) -> None:
     folder = write(tmp_path, TASK)
     index = folder / "suite.yaml"

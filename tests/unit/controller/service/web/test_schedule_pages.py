@@ -40,6 +40,8 @@ FULL = {
     "family": "tools",
     "fleet": "fake",
     "tags": "files  looks",
+    "platforms": "desktop",
+    "subset": "few",
     "retries": "0",
     "feedback": "hints",
     "keep_end_state": "failed",
@@ -88,7 +90,8 @@ def _tagged_suite(
         with (folder / f"{task}.yaml").open("a") as file:
             file.write(f"tags: [{tag}]\noracles: {{other: [{{do: complete}}]}}\n")
     index = folder / "suite.yaml"
-    index.write_text(index.read_text().replace("name: tiny", "name: tagged"))
+    text = index.read_text().replace("name: tiny", "name: tagged")
+    index.write_text(f"{text}\nsubsets: {{few: {{tasks: [write-file, dark-style]}}}}\n")
     add_suite(folder, context.settings)
 
 
@@ -120,6 +123,7 @@ def test_form_has_all_options_of_the_command(browser: TestClient, context: ApiCo
     assert (request.interface, request.code, request.confirm) == ("gui", True, True)
     assert request.replay == "latest"
     assert request.tags == ("files", "looks")
+    assert (request.platforms, request.subset) == (("desktop",), "few")
     assert (request.retries, request.keep_end_state) == (0, "failed")
     assert (request.feedback, request.recording_hz, request.trees) == ("hints", 2.5, True)
     assert (request.history, request.pictures) == (3, 2)
