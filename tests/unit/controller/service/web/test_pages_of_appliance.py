@@ -117,7 +117,7 @@ def test_tasks_of_a_suite_are_searched_and_filtered(
     for query, chosen in (
         ("platform=phone", ["phone-tick-off", "phone-new-contact"]),
         ("platform=phone&text=TICK-off", ["phone-tick-off"]),
-        ("text=contact+number", ["cross-contact-number"]),
+        ("text=contact+number", ["phone-new-contact", "cross-contact-number"]),
         ("proof=full", []),
         ("proof=unproven", every),
         ("subset=none", []),
