@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,7 +15,6 @@ from foundation.settings import REPOSITORY, Settings, get_settings
 from provisioning.world.persona.model.mail import Folder
 from provisioning.world.persona.persona import persona
 from tests.integration.test_world import fleet
-from tests.standins.container import desktop_container_settings
 from tests.standins.world_guest import HELD_S
 
 if TYPE_CHECKING:
@@ -27,18 +25,37 @@ if TYPE_CHECKING:
 
 __all__ = ["fleet"]
 
-pytestmark = [pytest.mark.docker, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.docker, pytest.mark.phone, pytest.mark.adb, pytest.mark.timeout(900)]
 
 SEED = 7
-OUTPUT = "~/found.json"
+DONE = {"expected": "done"}
+
+
+ACTION = '''
+from mesocosm import Machine, action
+
+SOURCE = {source!r}
+
+
+@action(on="phone")
+def run_guest(machine: Machine, work: str, email: str, password: str) -> str:
+    """Run the guest's program on the phone.
+
+    Args:
+        machine: the phone.
+        work: what to do.
+        email: address of the account.
+        password: its password.
+    """
+    argv = ["python3", "-c", SOURCE, work, email, password]
+    return machine.run(argv, timeout_s=400).require().text
+'''
 
 
 @pytest.fixture
 def settings(fleet: LocalFleet, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
-    """Use the fleet's state folder and desktop containers in this process."""
-    desktop_container_settings()
+    """Use the fleet's state folder in this process."""
     monkeypatch.setenv("MESOCOSM_STATE_DIR", str(fleet._settings.state_dir))
-    monkeypatch.setenv("MESOCOSM_DESKTOP", "container")
     get_settings.cache_clear()
     yield get_settings()
     monkeypatch.undo()
@@ -49,45 +66,35 @@ def write_suite(folder: Path, works: tuple[str, ...]) -> Path:
     """Write a suite whose tasks' solutions run the guest's program."""
     person = persona(SEED).person
     source = (REPOSITORY / "tests/standins/world_guest.py").read_text()
-    (folder / "guest.py").write_text(source)
+    (folder / "actions").mkdir()
+    (folder / "actions/guest.py").write_text(ACTION.format(source=source))
     names = []
     for number, work in enumerate(works):
         name = f"t{number}-{work}"
-        argv = f"python3 ~/guest.py {work} {person.email} {shlex.quote(person.password)}"
+        args = {"work": work, "email": person.email, "password": person.password}
+        keeps = ("keeps_mails", "keeps_contacts", "keeps_orders") if work == "look" else ()
         task: dict[str, Any] = {
             "schema_version": 2,
             "id": name,
             "instruction": "Look at your world.",
             "roles": {
-                "pc": "desktop",
+                "phone": "phone",
                 "world": {"kind": "world", "parameters": {"seed": SEED}},
             },
-            "setup": [
-                {
-                    "on": "pc",
-                    "do": "copy_files",
-                    "with": {"source": "guest.py", "path": "~/guest.py"},
-                }
-            ],
             "graph": [
-                {"id": "done", "on": "pc", "check": "file_exists", "with": {"path": OUTPUT}},
+                {"id": "done", "on": "session", "check": "answer_equals", "with": DONE},
+                *(
+                    {"id": check.replace("_", "-"), "on": "world", "check": check, "mode": "keep"}
+                    for check in keeps
+                ),
             ],
             "limits": {"steps": 5, "seconds": 600},
             "oracle": [
-                {
-                    "on": "pc",
-                    "do": "run_shell",
-                    "with": {"command": f"{argv} | tee {OUTPUT}", "seconds": 120},
-                },
+                {"on": "phone", "do": "run_guest", "with": args},
+                {"do": "submit", "with": {"answer": DONE["expected"]}},
                 {"do": "complete"},
             ],
         }
-        if work == "look":
-            keeps = ("keeps_mails", "keeps_contacts", "keeps_orders")
-            task["graph"] += [
-                {"id": check.replace("_", "-"), "on": "world", "check": check, "mode": "keep"}
-                for check in keeps
-            ]
         (folder / f"{name}.yaml").write_text(yaml.safe_dump(task))
         names.append(f"{name}.yaml")
     suite = {
@@ -106,7 +113,7 @@ def play(
 ) -> dict[str, list[dict[str, Any]]]:
     """Run all tasks; return the events of each trial by name."""
     capsys.readouterr()
-    code = main(["run", str(suite), "--agent", "oracle", "--code", "--json", *options])
+    code = main(["run", str(suite), "--agent", "oracle", "--json", *options])
     shown = capsys.readouterr()
     assert code == 0, shown.err
     report = json.loads(shown.out)
