@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -32,14 +31,18 @@ DONE = {"expected": "done"}
 
 
 ACTION = '''
+from pathlib import Path
+from uuid import uuid4
+
 from mesocosm import Machine, action
 
 SOURCE = {source!r}
+FOUND = Path({found!r})
 
 
 @action(on="phone")
-def run_guest(machine: Machine, work: str, email: str, password: str) -> str:
-    """Run the guest's program on the phone.
+def run_guest(machine: Machine, work: str, email: str, password: str) -> None:
+    """Run the guest's program on the phone, and keep what it found.
 
     Args:
         machine: the phone.
@@ -48,7 +51,8 @@ def run_guest(machine: Machine, work: str, email: str, password: str) -> str:
         password: its password.
     """
     argv = ["python3", "-c", SOURCE, work, email, password]
-    return machine.run(argv, timeout_s=400).require().text
+    found = machine.run(argv, timeout_s=400).require().text
+    (FOUND / f"{{work}}-{{uuid4().hex}}.json").write_text(found)
 '''
 
 
@@ -67,7 +71,7 @@ def write_suite(folder: Path, works: tuple[str, ...]) -> Path:
     person = persona(SEED).person
     source = (REPOSITORY / "tests/standins/world_guest.py").read_text()
     (folder / "actions").mkdir()
-    (folder / "actions/guest.py").write_text(ACTION.format(source=source))
+    (folder / "actions/guest.py").write_text(ACTION.format(source=source, found=str(folder)))
     names = []
     for number, work in enumerate(works):
         name = f"t{number}-{work}"
@@ -125,12 +129,9 @@ def play(
     }
 
 
-def read_found(events: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return what the guest's program printed."""
-    texts = [json.dumps(event) for event in events if event["type"] == "step"]
-    (text,) = [text for text in texts if "digests" in text]
-    found = re.findall(r'\{\\"before\\".*\}\}', text)[0]
-    return dict(json.loads(json.loads(f'"{found}"')))
+def read_found(suite: Path, work: str) -> list[dict[str, Any]]:
+    """Return what the guest's program found in each trial."""
+    return [json.loads(path.read_text()) for path in sorted(suite.glob(f"{work}-*.json"))]
 
 
 def world_of(events: list[dict[str, Any]]) -> str:
@@ -144,17 +145,18 @@ def test_a_wrecked_world_is_whole_for_the_next_trial(
 ) -> None:
     suite = write_suite(tmp_path, ("wreck", "look"))
     trials = play(suite, settings, capsys, "--repeats", "2")
-    found = {name: read_found(events) for name, events in trials.items()}
-    assert len(found) == 4
+    assert len(trials) == 4
     assert len({world_of(events) for events in trials.values()}) == 1
-    for name, each in found.items():
-        assert each["before"] == found["t1-look.0"]["before"], name
+    wrecked, looked = read_found(suite, "wreck"), read_found(suite, "look")
+    assert (len(wrecked), len(looked)) == (2, 2)
+    for each in (*wrecked, *looked):
+        assert each["before"] == looked[0]["before"]
         assert set(each["before"]["marks"].values()) == {0}
         assert each["before"]["mails"] == len(persona(SEED).mails.in_folder(Folder.INBOX))
-        if "wreck" in name:
-            after = each["after"]
-            assert (after["mails"], after["refused"], after["gone"]) == (0, "401", ["404", "404"])
-            assert after["full"] in {"500", "507"}
+    for each in wrecked:
+        after = each["after"]
+        assert (after["mails"], after["refused"], after["gone"]) == (0, "401", ["404", "404"])
+        assert after["full"] in {"500", "507"}
 
 
 def test_trials_at_once_never_see_each_others_world(
@@ -166,7 +168,7 @@ def test_trials_at_once_never_see_each_others_world(
     assert world_of(one) != world_of(two)
     begun = max(events[0]["t"] for events in (one, two))
     assert begun + HELD_S < min(events[-1]["t"] for events in (one, two))
-    first, second = read_found(one), read_found(two)
+    first, second = read_found(suite, "mark")
     assert first["before"] == second["before"]
     for found in (first, second):
         before, after = found["before"], found["after"]
