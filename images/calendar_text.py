@@ -33,6 +33,8 @@ class Event:
         notes: description.
         guests: addresses of the people who are invited.
         rule: how it repeats; empty if it does not.
+        excluded: starts of its repetitions that do not take place, or are changed, UTC.
+        instance: of a changed repetition, when it would have started, UTC; None of others.
     """
 
     uid: str
@@ -44,6 +46,8 @@ class Event:
     notes: str
     guests: tuple[str, ...]
     rule: str
+    excluded: tuple[datetime, ...] = ()
+    instance: datetime | None = None
 
     def occurrences(self, last: date) -> Iterator[Event]:
         """Yield the event, and its repetitions until a day."""
@@ -53,7 +57,8 @@ class Event:
         for _ in range(_MAX_OCCURRENCES):
             if current.start.date() > last or (until is not None and current.start > until):
                 return
-            yield current
+            if current.start not in self.excluded:
+                yield current
             if (step := _next(current.start, rule.get("FREQ", ""))) is None:
                 return
             current = replace(current, start=current.start + step, end=current.end + step)
@@ -71,9 +76,18 @@ class Card:
 
 
 def read_events(text: str) -> list[Event]:
-    """Return the events of a calendar that take place."""
-    found = (_event(rows) for rows in components(text, "VEVENT"))
-    return [event for event in found if event is not None]
+    """Return the events of a calendar that take place; changed repetitions are events of their own."""
+    found = [event for rows in components(text, "VEVENT") if (event := _event(rows)) is not None]
+    changed: dict[str, tuple[datetime, ...]] = {}
+    for event in found:
+        if event.instance is not None:
+            changed[event.uid] = (*changed.get(event.uid, ()), event.instance)
+    return [
+        replace(event, excluded=event.excluded + changed.get(event.uid, ()))
+        if event.rule
+        else event
+        for event in found
+    ]
 
 
 def read_cards(text: str) -> list[Card]:
@@ -112,6 +126,41 @@ def change_event(text: str, event: Event) -> str:
     ]
     place = kept.index("BEGIN:VEVENT") + 1
     return "\r\n".join([*kept[:place], *_fields(event), *kept[place:], ""])
+
+
+def exclude_repetition(text: str, start: datetime) -> str:
+    """Return a calendar object without one repetition of its event.
+
+    Args:
+        text: the object.
+        start: when the repetition would have started, UTC.
+    """
+    head, blocks, tail = _blocks(text)
+    kept = [block for block in blocks if _instance(block) != start]
+    for block in kept:
+        if _instance(block) is None:
+            block.insert(1, f"EXDATE{_moment(start, is_day=_is_whole_day(block))}")
+    return "\r\n".join([*head, *(line for block in kept for line in block), *tail, ""])
+
+
+def change_repetition(text: str, event: Event, start: datetime) -> str:
+    """Return a calendar object with one repetition of its event as given; the others stay.
+
+    Args:
+        text: the object.
+        event: the repetition.
+        start: when it would have started, UTC.
+    """
+    head, blocks, tail = _blocks(text)
+    is_day = any(_is_whole_day(block) for block in blocks if _instance(block) is None)
+    kept = [block for block in blocks if _instance(block) != start]
+    kept.append(
+        [
+            "BEGIN:VEVENT", f"UID:{event.uid}", f"DTSTAMP:{start:%Y%m%dT%H%M%SZ}",
+            f"RECURRENCE-ID{_moment(start, is_day=is_day)}", *_fields(event), "END:VEVENT",
+        ]
+    )  # fmt: skip
+    return "\r\n".join([*head, *(line for block in kept for line in block), *tail, ""])
 
 
 def write_card(card: Card) -> str:
@@ -158,11 +207,41 @@ def _unfold(text: str) -> str:
     return re.sub(r"\r?\n[ \t]", "", text)
 
 
+def _blocks(text: str) -> tuple[list[str], list[list[str]], list[str]]:
+    """Return the lines before the events, those of each event, and those after them."""
+    head: list[str] = []
+    blocks: list[list[str]] = []
+    tail: list[str] = []
+    is_inside = False
+    for line in _unfold(text).splitlines():
+        if line == "BEGIN:VEVENT":
+            blocks.append([])
+            is_inside = True
+        (blocks[-1] if is_inside else tail if blocks else head).append(line)
+        is_inside = is_inside and line != "END:VEVENT"
+    return head, blocks, tail
+
+
+def _instance(block: list[str]) -> datetime | None:
+    """Return the repetition that an event changes; None if it is the event itself."""
+    event = next(components("\r\n".join(block), "VEVENT"), [])
+    return next((when[0] for name, options, value in event if name == "RECURRENCE-ID"
+                 and (when := _time(value, options))), None)  # fmt: skip
+
+
+def _is_whole_day(block: list[str]) -> bool:
+    return any(line.startswith("DTSTART;VALUE=DATE:") for line in block)
+
+
+def _moment(when: datetime, *, is_day: bool) -> str:
+    return f";VALUE=DATE:{when:%Y%m%d}" if is_day else f":{when:%Y%m%dT%H%M%SZ}"
+
+
 def _fields(event: Event) -> list[str]:
-    if event.is_all_day:
-        times = [f"DTSTART;VALUE=DATE:{event.start:%Y%m%d}", f"DTEND;VALUE=DATE:{event.end:%Y%m%d}"]
-    else:
-        times = [f"DTSTART:{event.start:%Y%m%dT%H%M%SZ}", f"DTEND:{event.end:%Y%m%dT%H%M%SZ}"]
+    times = [
+        f"{name}{_moment(when, is_day=event.is_all_day)}"
+        for name, when in (("DTSTART", event.start), ("DTEND", event.end))
+    ]
     rows = [*times, f"SUMMARY:{escape(event.title)}"]
     if event.place:
         rows.append(f"LOCATION:{escape(event.place)}")
@@ -178,6 +257,7 @@ def _event(rows: list[tuple[str, str, str]]) -> Event | None:
     if start is None or values.get("STATUS", "").upper() == "CANCELLED":
         return None
     end = _time(values.get("DTEND", ""), options.get("DTEND", ""))
+    instance = _time(values.get("RECURRENCE-ID", ""), options.get("RECURRENCE-ID", ""))
     return Event(
         uid=values.get("UID", ""),
         title=plain(values.get("SUMMARY", "")),
@@ -190,6 +270,14 @@ def _event(rows: list[tuple[str, str, str]]) -> Event | None:
             value.lower().removeprefix("mailto:") for name, _, value in rows if name == "ATTENDEE"
         ),
         rule=values.get("RRULE", ""),
+        excluded=tuple(
+            when[0]
+            for name, option, value in rows
+            if name == "EXDATE"
+            for part in value.split(",")
+            if (when := _time(part, option))
+        ),
+        instance=instance[0] if instance else None,
     )
 
 

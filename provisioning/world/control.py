@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PORT = 8090
 """Where the program listens in the container; see images/world/program/control.py."""
-_TIMEOUT_S = 60.0
+_TIMEOUT_S = 120.0
 _MAX_REPLY_BYTES = 1 << 28
 _OK = 200
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import shlex
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,7 +14,6 @@ from foundation.settings import REPOSITORY, Settings, get_settings
 from provisioning.world.persona.model.mail import Folder
 from provisioning.world.persona.persona import persona
 from tests.integration.test_world import fleet
-from tests.standins.container import desktop_container_settings
 from tests.standins.world_guest import HELD_S
 
 if TYPE_CHECKING:
@@ -27,18 +24,42 @@ if TYPE_CHECKING:
 
 __all__ = ["fleet"]
 
-pytestmark = [pytest.mark.docker, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.docker, pytest.mark.phone, pytest.mark.adb, pytest.mark.timeout(900)]
 
 SEED = 7
-OUTPUT = "~/found.json"
+DONE = {"expected": "done"}
+
+
+ACTION = '''
+from pathlib import Path
+from uuid import uuid4
+
+from mesocosm import Machine, action
+
+SOURCE = {source!r}
+FOUND = Path({found!r})
+
+
+@action(on="phone")
+def run_guest(machine: Machine, work: str, email: str, password: str) -> None:
+    """Run the guest's program on the phone, and keep what it found.
+
+    Args:
+        machine: the phone.
+        work: what to do.
+        email: address of the account.
+        password: its password.
+    """
+    argv = ["python3", "-c", SOURCE, work, email, password]
+    found = machine.run(argv, timeout_s=400).require().text
+    (FOUND / f"{{work}}-{{uuid4().hex}}.json").write_text(found)
+'''
 
 
 @pytest.fixture
 def settings(fleet: LocalFleet, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
-    """Use the fleet's state folder and desktop containers in this process."""
-    desktop_container_settings()
+    """Use the fleet's state folder in this process."""
     monkeypatch.setenv("MESOCOSM_STATE_DIR", str(fleet._settings.state_dir))
-    monkeypatch.setenv("MESOCOSM_DESKTOP", "container")
     get_settings.cache_clear()
     yield get_settings()
     monkeypatch.undo()
@@ -49,45 +70,35 @@ def write_suite(folder: Path, works: tuple[str, ...]) -> Path:
     """Write a suite whose tasks' solutions run the guest's program."""
     person = persona(SEED).person
     source = (REPOSITORY / "tests/standins/world_guest.py").read_text()
-    (folder / "guest.py").write_text(source)
+    (folder / "actions").mkdir()
+    (folder / "actions/guest.py").write_text(ACTION.format(source=source, found=str(folder)))
     names = []
     for number, work in enumerate(works):
         name = f"t{number}-{work}"
-        argv = f"python3 ~/guest.py {work} {person.email} {shlex.quote(person.password)}"
+        args = {"work": work, "email": person.email, "password": person.password}
+        keeps = ("keeps_mails", "keeps_contacts", "keeps_orders") if work == "look" else ()
         task: dict[str, Any] = {
             "schema_version": 2,
             "id": name,
             "instruction": "Look at your world.",
             "roles": {
-                "pc": "desktop",
+                "phone": "phone",
                 "world": {"kind": "world", "parameters": {"seed": SEED}},
             },
-            "setup": [
-                {
-                    "on": "pc",
-                    "do": "copy_files",
-                    "with": {"source": "guest.py", "path": "~/guest.py"},
-                }
-            ],
             "graph": [
-                {"id": "done", "on": "pc", "check": "file_exists", "with": {"path": OUTPUT}},
+                {"id": "done", "on": "session", "check": "answer_equals", "with": DONE},
+                *(
+                    {"id": check.replace("_", "-"), "on": "world", "check": check, "mode": "keep"}
+                    for check in keeps
+                ),
             ],
             "limits": {"steps": 5, "seconds": 600},
             "oracle": [
-                {
-                    "on": "pc",
-                    "do": "run_shell",
-                    "with": {"command": f"{argv} | tee {OUTPUT}", "seconds": 120},
-                },
+                {"on": "phone", "do": "run_guest", "with": args},
+                {"do": "submit", "with": {"answer": DONE["expected"]}},
                 {"do": "complete"},
             ],
         }
-        if work == "look":
-            keeps = ("keeps_mails", "keeps_contacts", "keeps_orders")
-            task["graph"] += [
-                {"id": check.replace("_", "-"), "on": "world", "check": check, "mode": "keep"}
-                for check in keeps
-            ]
         (folder / f"{name}.yaml").write_text(yaml.safe_dump(task))
         names.append(f"{name}.yaml")
     suite = {
@@ -106,7 +117,7 @@ def play(
 ) -> dict[str, list[dict[str, Any]]]:
     """Run all tasks; return the events of each trial by name."""
     capsys.readouterr()
-    code = main(["run", str(suite), "--agent", "oracle", "--code", "--json", *options])
+    code = main(["run", str(suite), "--agent", "oracle", "--json", *options])
     shown = capsys.readouterr()
     assert code == 0, shown.err
     report = json.loads(shown.out)
@@ -118,12 +129,9 @@ def play(
     }
 
 
-def read_found(events: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return what the guest's program printed."""
-    texts = [json.dumps(event) for event in events if event["type"] == "step"]
-    (text,) = [text for text in texts if "digests" in text]
-    found = re.findall(r'\{\\"before\\".*\}\}', text)[0]
-    return dict(json.loads(json.loads(f'"{found}"')))
+def read_found(suite: Path, work: str) -> list[dict[str, Any]]:
+    """Return what the guest's program found in each trial."""
+    return [json.loads(path.read_text()) for path in sorted(suite.glob(f"{work}-*.json"))]
 
 
 def world_of(events: list[dict[str, Any]]) -> str:
@@ -137,17 +145,18 @@ def test_a_wrecked_world_is_whole_for_the_next_trial(
 ) -> None:
     suite = write_suite(tmp_path, ("wreck", "look"))
     trials = play(suite, settings, capsys, "--repeats", "2")
-    found = {name: read_found(events) for name, events in trials.items()}
-    assert len(found) == 4
+    assert len(trials) == 4
     assert len({world_of(events) for events in trials.values()}) == 1
-    for name, each in found.items():
-        assert each["before"] == found["t1-look.0"]["before"], name
+    wrecked, looked = read_found(suite, "wreck"), read_found(suite, "look")
+    assert (len(wrecked), len(looked)) == (2, 2)
+    for each in (*wrecked, *looked):
+        assert each["before"] == looked[0]["before"]
         assert set(each["before"]["marks"].values()) == {0}
         assert each["before"]["mails"] == len(persona(SEED).mails.in_folder(Folder.INBOX))
-        if "wreck" in name:
-            after = each["after"]
-            assert (after["mails"], after["refused"], after["gone"]) == (0, "401", ["404", "404"])
-            assert after["full"] in {"500", "507"}
+    for each in wrecked:
+        after = each["after"]
+        assert (after["mails"], after["refused"], after["gone"]) == (0, "401", ["404", "404"])
+        assert after["full"] in {"500", "507"}
 
 
 def test_trials_at_once_never_see_each_others_world(
@@ -159,7 +168,7 @@ def test_trials_at_once_never_see_each_others_world(
     assert world_of(one) != world_of(two)
     begun = max(events[0]["t"] for events in (one, two))
     assert begun + HELD_S < min(events[-1]["t"] for events in (one, two))
-    first, second = read_found(one), read_found(two)
+    first, second = read_found(suite, "mark")
     assert first["before"] == second["before"]
     for found in (first, second):
         before, after = found["before"], found["after"]

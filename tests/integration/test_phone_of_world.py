@@ -102,6 +102,29 @@ def test_events_and_contacts_appear_on_both(pair: tuple[ReferencePhone, World]) 
     assert judge(world, "keeps_contacts")
 
 
+def test_one_repetition_is_changed_and_left_out(pair: tuple[ReferencePhone, World]) -> None:
+    phone, world = pair
+
+    def days() -> dict[int, str]:
+        view = PhoneView(phone, timeout_s=60)
+        titles = view.content(EVENTS, "title")
+        starts = view.content(EVENTS, "dtstart")
+        return {row: starts[row] for row, title in titles.items() if title == birthday}
+
+    birthday = next(event for event in world.persona.events if "Birthday" in event.title).title
+    before = days()
+    assert len(before) >= 2
+    first, second = list(before)[:2]
+    update = ("content", "update", "--uri", EVENTS, "--bind", "title:s:Party")
+    ask(phone, *update, "--where", f"_id={first}")
+    ask(phone, "content", "delete", "--uri", EVENTS, "--where", f"_id={second}")
+    day = datetime.fromtimestamp(int(before[first]) / 1000, tz=UTC).date().isoformat()
+    assert soon(lambda: judge(world, "has_event", title="Party", start=day))
+    ask(phone, "account", "sync")
+    assert set(before.values()) - set(days().values()) == {before[first], before[second]}
+    assert judge(world, "keeps_events", calendar="birthdays")
+
+
 def test_the_phone_lives_in_the_persons_present(pair: tuple[ReferencePhone, World]) -> None:
     phone, world = pair
     now = world.persona.now

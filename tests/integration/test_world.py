@@ -10,6 +10,7 @@ import smtplib
 import socket
 import ssl
 from email.message import EmailMessage
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlencode
 
@@ -30,6 +31,7 @@ from foundation.errors import (
     MesocosmError,
     ResetMismatchError,
 )
+from foundation.process import run
 from foundation.settings import REPOSITORY, get_settings
 from images.engine import connect
 from provisioning.container_names import container_name
@@ -59,6 +61,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.docker
 
+LISTENS = "0A"
+"""State of sockets in ``/proc/net/tcp``."""
 SPEC = ResourceSpec(WORLD, parameters={"seed": 7})
 
 
@@ -280,8 +284,8 @@ def test_an_evaluator_asks_the_mail_server(lease: Lease, world: World) -> None:
 
 
 ON_DESKTOP = """
-import imaplib, smtplib, socket, ssl, sys, urllib.request
-authority, email, password, other = sys.argv[1:]
+import imaplib, json, smtplib, socket, ssl, sys, urllib.request
+authority, email, password, other, of_host = sys.argv[1:]
 trust = ssl.create_default_context(cadata=authority)
 assert b"Market" in urllib.request.urlopen("https://shop.example/", context=trust, timeout=20).read()
 assert urllib.request.urlopen("http://wiki.example/Norway", timeout=20).status == 200
@@ -293,7 +297,8 @@ with imaplib.IMAP4_SSL("mail.example", ssl_context=trust, timeout=20) as server:
     server.login(email, password)
     assert server.select("INBOX")[0] == "OK"
 places = [(name, port) for name in ("world", "shop.example") for port in (8090, 5232, 8070, 22)]
-places += [(other, 1143), (other, 8090), ("172.17.0.1", 22)]
+places += [(other, port) for port in (1143, 1993, 8080, 8443, 8090)]
+places += [tuple(place) for place in json.loads(of_host)]
 for place in places:
     try:
         socket.create_connection(place, 2)
@@ -304,6 +309,22 @@ for place in places:
 """
 
 
+def host_places() -> list[tuple[str, int]]:
+    """Return the addresses of this host but its loopback, with each port that anything listens at."""
+    shown = run(["ip", "-json", "-4", "address"], timeout_s=20).require().text
+    addresses = [
+        row["local"]
+        for link in json.loads(shown)
+        for row in link["addr_info"]
+        if not row["local"].startswith("127.")
+    ]
+    lines = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    ports = {int(line[1].rpartition(":")[2], 16) for line in lines if line[3] == LISTENS}
+    assert addresses
+    assert ports
+    return [(address, port) for address in addresses for port in sorted(ports)]
+
+
 def test_a_desktop_reaches_its_world_and_no_other(fleet: LocalFleet, world: World) -> None:
     source = desktop_container_settings()
     changes = {"state_dir": fleet._settings.state_dir, "desktop": "container"}
@@ -312,7 +333,8 @@ def test_a_desktop_reaches_its_world_and_no_other(fleet: LocalFleet, world: Worl
     with desktops.acquire(roles) as lease:
         own = cast("World", lease.environment.resources["world"])
         authority, person = open_authority(own._settings).certificate, own.persona.person
-        arguments = [authority, person.email, person.password, world.endpoints[143][0]]
+        other, of_host = world.endpoints[143][0], json.dumps(host_places())
+        arguments = [authority, person.email, person.password, other, of_host]
         argv = ["python3", "-I", "-c", ON_DESKTOP, *arguments]
         assert lease.environment.machines["pc"].run(argv, timeout_s=120).require().text == ""
         client = Client(own)

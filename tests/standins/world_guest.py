@@ -1,6 +1,7 @@
-"""Runs on a desktop, as an agent's program: look at its world, leave marks in it, or wreck it.
+"""Runs on a machine, as an agent's program: look at its world, leave marks in it, or wreck it.
 
-Called with what to do, address and password. Standard library only.
+Called with what to do, address and password. Standard library only. All names lead to the machine
+itself, as they do on phones, which have no name server.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import imaplib
 import json
 import re
 import smtplib
+import socket
 import sys
 import time
 import urllib.error
@@ -148,11 +150,13 @@ class Guest:
 
 def main(work: str, email: str, password: str) -> None:
     """Do what is asked, and print what was found before and after as JSON."""
+    find = socket.getaddrinfo
+    socket.getaddrinfo = lambda _host, *more, **named: find("127.0.0.1", *more, **named)
     guest = Guest(email, password)
     found = {"before": guest.look()}
     if work == "mark":
         guest.mark()
-        time.sleep(HELD_S)  # noqa: TID251 - runs on a desktop
+        time.sleep(HELD_S)  # noqa: TID251 - runs on a machine
         found["after"] = guest.look()
     elif work == "wreck":
         guest.mark()

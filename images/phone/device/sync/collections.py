@@ -15,6 +15,8 @@ from images.calendar_text import (
     Card,
     Event,
     change_event,
+    change_repetition,
+    exclude_repetition,
     read_cards,
     read_events,
     write_card,
@@ -86,22 +88,37 @@ class CollectionSync:
             known = list_known(store, "event")
             rows = {row["_id"]: row for row in store.rows("SELECT * FROM event")}
         for entry in known:
-            row, path = rows.get(entry.local), entry.remote.partition("#")[0]
-            is_one = "#" not in entry.remote
-            if row is not None and _event_digest(row) != entry.digest and is_one:
-                event = _event_of(row, path.partition("/")[2])
-                text = change_event(self._ask("GET", f"{path}.ics"), event)
-                self._ask("PUT", f"{path}.ics", text)
-                self._keep("event", Known(entry.local, entry.remote, _event_digest(row)))
-            elif row is None:
-                if is_one:
-                    self._ask("DELETE", f"{path}.ics")
+            row = rows.get(entry.local)
+            if row is None:
+                self._remove_event(entry.remote)
                 with writing(self._phone, self._epoch):
                     drop_known(store, "event", entry.remote)
+            elif _event_digest(row) != entry.digest:
+                self._change_event(entry.remote, row)
+                self._keep("event", Known(entry.local, entry.remote, _event_digest(row)))
         for local in rows.keys() - {entry.local for entry in known}:
             uid = f"{secrets.token_hex(8)}@phone.example"
             self._ask("PUT", f"private/{uid}.ics", write_event(_event_of(rows[local], uid)))
             self._keep("event", Known(local, f"private/{uid}", _event_digest(rows[local])))
+
+    def _change_event(self, remote: str, row: Row) -> None:
+        """Change an event, or one repetition of it, as on the phone."""
+        path, _, start = remote.partition("#")
+        event = _event_of(row, path.partition("/")[2])
+        text = self._ask("GET", f"{path}.ics")
+        new = (
+            change_repetition(text, event, _start_of(start)) if start else change_event(text, event)
+        )
+        self._ask("PUT", f"{path}.ics", new)
+
+    def _remove_event(self, remote: str) -> None:
+        """Remove an event, or one repetition of it."""
+        path, _, start = remote.partition("#")
+        if not start:
+            self._ask("DELETE", f"{path}.ics")
+            return
+        text = self._ask("GET", f"{path}.ics")
+        self._ask("PUT", f"{path}.ics", exclude_repetition(text, _start_of(start)))
 
     def _pull_events(self, calendar: str, events: list[Event]) -> None:
         latest = max((event.start for event in events if not event.rule), default=None)
@@ -110,11 +127,13 @@ class CollectionSync:
         wanted: dict[str, EventDraft] = {}
         for event in events:
             remote = f"{calendar}/{event.uid}"
-            if not event.rule:
+            if event.instance is not None:
+                wanted[_repetition(remote, event.instance)] = _draft_of(event)
+            elif not event.rule:
                 wanted[remote] = _draft_of(event)
-                continue
-            for number, occurrence in enumerate(event.occurrences(last)):
-                wanted[f"{remote}#{number}"] = _draft_of(occurrence)
+            else:
+                for occurrence in event.occurrences(last):
+                    wanted[_repetition(remote, occurrence.start)] = _draft_of(occurrence)
         store = self._phone.store
         with writing(self._phone, self._epoch):
             known = {entry.remote: entry for entry in list_known(store, "event")}
@@ -203,6 +222,16 @@ class CollectionSync:
         if reply.status not in _SUCCESS and not (method == "DELETE" and reply.status == 404):  # noqa: PLR2004 - gone already
             raise DavError(f"{method} {path}: {reply.status}")
         return data
+
+
+def _repetition(remote: str, start: datetime) -> str:
+    """Return the name of one repetition of an event."""
+    return f"{remote}#{start:%Y%m%dT%H%M%SZ}"
+
+
+def _start_of(name: str) -> datetime:
+    """Return when a repetition would start, by the end of its name."""
+    return datetime.strptime(name, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
 
 
 def _draft_of(event: Event) -> EventDraft:
