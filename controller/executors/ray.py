@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from controller.episode.result import Ending, Reason
 from controller.executors.cluster.connection import connected
-from controller.executors.cluster.fitness import HostUnfitError
 from controller.executors.cluster.messages import (
     TASK_REPORT,
     ClusterOrder,
@@ -224,7 +223,7 @@ class RayExecutor:
                 deadline_s = self._clock.monotonic_s() + WAIT_S
             elif self._clock.monotonic_s() > deadline_s:
                 raise self._no_host(hosts, needed_mib)
-            attempt.cancel.event.wait(_POLL_S)
+            self._clock.wait(attempt.cancel.event, _POLL_S)
         return False
 
     def _follow(self, attempt: _Attempt) -> TrialResult | None:
@@ -237,8 +236,8 @@ class RayExecutor:
         assert attempt.task is not None  # noqa: S101 - it was submitted
         try:
             for report in self._reports(attempt, attempt.task):
-                if reason := _why_declined(report):
-                    self._exclude(attempt.host, reason)
+                if isinstance(report, Declined):
+                    self._exclude(attempt.host, report.reason)
                     return None
                 self._take(attempt, report)
         finally:
@@ -389,16 +388,6 @@ class _Attempt:
         """Ask the attempt's process to end it as cancelled."""
         job = self.job
         request_cancel(folder, job.task, job.repeat, job.attempt, self.cancelled)
-
-
-def _why_declined(report: TaskReport) -> str:
-    """Return why a host does not execute a job that another one may; empty for other reports."""
-    match report:
-        case Declined(reason=reason):
-            return reason
-        case Refused(code=HostUnfitError.code, brief=brief, resolution=resolution):
-            return f"{brief} {resolution}".strip()
-    return ""
 
 
 @contextmanager
