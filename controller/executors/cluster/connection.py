@@ -8,6 +8,7 @@ import importlib.util
 import logging
 import os
 import signal
+import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _lock = threading.Lock()
 _users = 0
+_stdout = sys.stdout
 
 
 def require_installed() -> None:
@@ -51,7 +53,7 @@ def connected(endpoint: str, token_path: Path | str) -> Iterator[Any]:
     Raises:
         RequirementError: Ray is not installed, or the cluster does not answer.
     """
-    global _users  # noqa: PLW0603 - Ray has one connection per process
+    global _users, _stdout  # noqa: PLW0603 - Ray has one connection per process
     require_installed()
     # Ray reads its variables when it is imported.
     os.environ.update(node_environment(token_path))
@@ -59,6 +61,8 @@ def connected(endpoint: str, token_path: Path | str) -> Iterator[Any]:
     with _lock:
         if not _users:
             _connect(ray, endpoint)
+            # Ray prints what happens in the cluster; standard output is for results.
+            _stdout, sys.stdout = sys.stdout, sys.stderr
         _users += 1
     try:
         yield ray
@@ -67,6 +71,7 @@ def connected(endpoint: str, token_path: Path | str) -> Iterator[Any]:
             _users -= 1
             if not _users:
                 ray.shutdown()
+                sys.stdout = _stdout
 
 
 def _connect(ray: Any, endpoint: str) -> None:  # noqa: ANN401 - Ray has no types of its own here
