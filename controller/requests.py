@@ -126,8 +126,14 @@ def require_present(request: RunRequest, settings: Settings) -> None:
     Of the host, it sees only the state folder, which holds registered suites and agents.
 
     Raises:
-        UsageError: files are missing.
+        UsageError: files are missing, or the run needs Ray, which the container does not have.
     """
+    if request.executor == "ray" or (not request.executor and settings.executor == "ray"):
+        raise UsageError(
+            "The worker's container has no Ray, which this run needs.",
+            resolution="Run a worker on the host: `mesocosm service stop`, then `mesocosm work` in a "
+            "terminal; or choose another executor: --executor local.",
+        )
     command = [] if request.command is None else [f"$ {request.command}"]
     paths = [path for path in _paths(request) if not _is_kept(path, settings)]
     if own := [*command, *paths]:

@@ -113,6 +113,13 @@ class MachineFolder:
         except OSError:
             return 0.0
 
+    def created_s(self) -> float:
+        """Return when a file was last created in it, unix time; 0 if it does not exist."""
+        try:
+            return self.path.stat().st_mtime
+        except OSError:
+            return 0.0
+
     def mark(self, state: MachineState) -> None:
         """Write another state into the record, if there is a record.
 

@@ -15,6 +15,7 @@ from appliance.bringup.service import stop_service
 from appliance.bringup.up import STATE_MARK
 from appliance.services.compose import Compose
 from appliance.services.engine import docker_client, engine_answers, stop_engine
+from controller.executors.cluster.control import ClusterControl
 from foundation.errors import MesocosmError, RequirementError, UsageError
 from images.builder import list_manifests
 from images.manifest import Manifest
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from appliance.bringup.steps import Steps
+    from controller.executors.cluster.records import Role
     from foundation.settings import Settings
 
     _Work = Callable[[Settings], str]
@@ -59,6 +61,7 @@ def take_down(settings: Settings, steps: Steps, *, purge: bool) -> None:
         except MesocosmError as exc:
             failures.append(exc)
 
+    attempt("cluster", _stop_cluster)
     attempt("runs and schedules", stop_service)
     if engine_answers():
         attempt("machines", _remove_machines if purge else _stop_machines)
@@ -71,6 +74,13 @@ def take_down(settings: Settings, steps: Steps, *, purge: bool) -> None:
         attempt("state", _remove_state)
     if failures:
         raise failures[0]
+
+
+def _stop_cluster(settings: Settings) -> str:
+    """Stop the nodes of this appliance in a cluster of hosts."""
+    control = ClusterControl(settings)
+    roles: tuple[Role, ...] = ("host", "head")
+    return ", ".join(role for role in roles if control.stop(role)) or "none"
 
 
 def require_own(state_dir: Path) -> None:

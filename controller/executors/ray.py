@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from controller.episode.result import Ending, Reason
 from controller.executors.cluster.connection import connected
-from controller.executors.cluster.fitness import HostUnfitError
 from controller.executors.cluster.messages import (
     TASK_REPORT,
     ClusterOrder,
@@ -51,8 +50,10 @@ _log = logging.getLogger(__name__)
 WAIT_S = 180.0
 """How long a job waits while no host of the cluster can execute it, whatever its load."""
 _POLL_S = 0.5
-_EXCLUDED_S = 30.0
-"""How long a host that has declined a job is not asked again."""
+_EXCLUDED_S = 15.0
+"""How long a host that has declined or lost a job gets none."""
+_UNFIT_S = 600.0
+"""The same, if its code or images are others."""
 
 
 class Task(Protocol):
@@ -201,7 +202,6 @@ class RayExecutor:
             RequirementError: no host has been able to execute it for a while, whatever its load.
         """
         needed_mib = self._place.machines_mib.get(attempt.job.task, 0)
-        deadline_s = self._clock.monotonic_s() + WAIT_S
         while not attempt.cancelled:
             hosts = cluster.hosts()
             with self._choosing:
@@ -218,14 +218,21 @@ class RayExecutor:
                 finally:
                     attempt.is_pending = True
                 return True
-            if any(
-                could_execute(host, needed_mib) and host.name not in self._unfit() for host in hosts
-            ):
-                deadline_s = self._clock.monotonic_s() + WAIT_S
-            elif self._clock.monotonic_s() > deadline_s:
+            if self._is_hopeless(attempt, hosts, needed_mib):
                 raise self._no_host(hosts, needed_mib)
-            attempt.cancel.event.wait(_POLL_S)
+            self._clock.wait(attempt.cancel.event, _POLL_S)
         return False
+
+    def _is_hopeless(self, attempt: _Attempt, hosts: list[HostState], needed_mib: int) -> bool:
+        """Return whether, for a while, all hosts that are large enough have declined a job."""
+        now_s = self._clock.monotonic_s()
+        if any(
+            could_execute(host, needed_mib) and host.name not in attempt.declined for host in hosts
+        ):
+            attempt.hopeless_s = None
+        elif attempt.hopeless_s is None:
+            attempt.hopeless_s = now_s
+        return attempt.hopeless_s is not None and now_s - attempt.hopeless_s > WAIT_S
 
     def _follow(self, attempt: _Attempt) -> TrialResult | None:
         """Follow a task to its end; return the result, or None if its host has declined the job.
@@ -237,8 +244,10 @@ class RayExecutor:
         assert attempt.task is not None  # noqa: S101 - it was submitted
         try:
             for report in self._reports(attempt, attempt.task):
-                if reason := _why_declined(report):
-                    self._exclude(attempt.host, reason)
+                if isinstance(report, Declined):
+                    attempt.declined.add(attempt.host)
+                    seconds = _UNFIT_S if report.is_lasting else _EXCLUDED_S
+                    self._exclude(attempt.host, report.reason, seconds)
                     return None
                 self._take(attempt, report)
         finally:
@@ -315,10 +324,10 @@ class RayExecutor:
                 attempt.is_pending = False
                 self._pending[attempt.host] -= 1
 
-    def _exclude(self, host: str, reason: str) -> None:
+    def _exclude(self, host: str, reason: str, seconds: float = _EXCLUDED_S) -> None:
         _log.warning("the host %s gets no trials for a while: %s", host, reason)
         with self._choosing:
-            self._excluded[host] = (self._clock.monotonic_s() + _EXCLUDED_S, reason)
+            self._excluded[host] = (self._clock.monotonic_s() + seconds, reason)
 
     def _unfit(self) -> frozenset[str]:
         now_s = self._clock.monotonic_s()
@@ -366,6 +375,8 @@ class _Attempt:
         self.appliance = ""
         self.is_placed = False
         self.is_pending = False
+        self.declined: set[str] = set()
+        self.hopeless_s: float | None = None
         self.result: TrialResult | None = None
         self._key = key
         self._interrupted = ""
@@ -389,16 +400,6 @@ class _Attempt:
         """Ask the attempt's process to end it as cancelled."""
         job = self.job
         request_cancel(folder, job.task, job.repeat, job.attempt, self.cancelled)
-
-
-def _why_declined(report: TaskReport) -> str:
-    """Return why a host does not execute a job that another one may; empty for other reports."""
-    match report:
-        case Declined(reason=reason):
-            return reason
-        case Refused(code=HostUnfitError.code, brief=brief, resolution=resolution):
-            return f"{brief} {resolution}".strip()
-    return ""
 
 
 @contextmanager

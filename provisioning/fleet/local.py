@@ -276,6 +276,15 @@ class LocalFleet:
         """Remove unused forks whose process or lease ended; return one line for each."""
         return self._reaper.remove_ended()
 
+    def remove_left(self, *, with_strays: bool = False) -> list[str]:
+        """Remove what killed processes left, and keep every usable machine; return one line for each.
+
+        Args:
+            with_strays: also end machines that have no folder.
+        """
+        removed = self.remove_ended() + self._reaper.remove_unfinished()
+        return removed + (self._inventory.remove_strays() if with_strays else [])
+
     def trim(self, idle_s: float) -> list[str]:
         """Remove idle machines beyond the pool's size; return one line for each.
 

@@ -26,6 +26,9 @@ _KEPT_IDLE = 1
 _STANDBY_STATES = frozenset({MachineState.WAITING, MachineState.KEPT})
 """States of forks that run without a holder."""
 _ENDED = "its process ended"
+_UNFINISHED = "it was left starting"
+_CLAIMED_S = 60.0
+"""Age of a folder after which whoever created it has claimed it, or is dead."""
 
 
 def lease_lock(settings: Settings, lease_id: str) -> Path:
@@ -135,6 +138,29 @@ class Reaper:
                 claim.release()
         return removed
 
+    def remove_unfinished(self) -> list[str]:
+        """Remove machines whose making was ended by a kill; return one line for each."""
+        removed = []
+        for folder in self._inventory.folders():
+            if not self._unfinished_reason(folder) or (claim := folder.claim()) is None:
+                continue
+            try:
+                if reason := self._unfinished_reason(folder):  # it may have changed until claimed
+                    self._inventory.destroy(folder)
+                    removed.append(f"{folder.machine_id}: {reason}")
+            finally:
+                claim.release()
+        return removed
+
+    def _unfinished_reason(self, folder: MachineFolder) -> str:
+        """Return why a machine that nobody makes is incomplete; empty if it is complete."""
+        record = folder.read()
+        if record is None:
+            # A folder is created a moment before it is claimed.
+            is_left = folder.created_s() and self._clock.now_s() - folder.created_s() > _CLAIMED_S
+            return _UNFINISHED if is_left and not folder.changed_s() else ""
+        return _UNFINISHED if record.state is MachineState.STARTING else ""
+
     def _ended_reason(self, folder: MachineFolder) -> str:
         """Return why a fork is no longer usable; empty if it is usable or is not a fork."""
         record = folder.read()
@@ -197,7 +223,7 @@ class Reaper:
         if not self._inventory.has_backend(record):
             return ""
         if record.state is MachineState.STARTING:
-            return "it was left starting"
+            return _UNFINISHED
         if not self._inventory.is_offered(record):
             return ""
         if not self._inventory.fits(record):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.util
+import io
 import logging
 import os
 import signal
+import sys
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from controller.executors.cluster.ray_node import node_environment
 from controller.executors.cluster.records import NAMESPACE
@@ -22,6 +24,18 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _lock = threading.Lock()
 _users = 0
+_stdout: TextIO = sys.stdout
+
+
+class _LogWriter(io.TextIOBase):
+    """Standard output while this process is connected: its lines go to the log."""
+
+    def write(self, text: str) -> int:
+        """Log the lines of a text."""
+        for line in text.splitlines():
+            if line.strip():
+                _log.debug("%s", line)
+        return len(text)
 
 
 def require_installed() -> None:
@@ -51,7 +65,7 @@ def connected(endpoint: str, token_path: Path | str) -> Iterator[Any]:
     Raises:
         RequirementError: Ray is not installed, or the cluster does not answer.
     """
-    global _users  # noqa: PLW0603 - Ray has one connection per process
+    global _users, _stdout  # noqa: PLW0603 - Ray has one connection per process
     require_installed()
     # Ray reads its variables when it is imported.
     os.environ.update(node_environment(token_path))
@@ -59,6 +73,8 @@ def connected(endpoint: str, token_path: Path | str) -> Iterator[Any]:
     with _lock:
         if not _users:
             _connect(ray, endpoint)
+            # Ray prints what happens in the cluster; standard output is for results.
+            _stdout, sys.stdout = sys.stdout, cast("TextIO", _LogWriter())
         _users += 1
     try:
         yield ray
@@ -67,6 +83,7 @@ def connected(endpoint: str, token_path: Path | str) -> Iterator[Any]:
             _users -= 1
             if not _users:
                 ray.shutdown()
+                sys.stdout = _stdout
 
 
 def _connect(ray: Any, endpoint: str) -> None:  # noqa: ANN401 - Ray has no types of its own here

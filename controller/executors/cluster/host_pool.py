@@ -22,8 +22,6 @@ from provisioning.fleet.local import LocalFleet
 from provisioning.resource import ResourceSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from foundation.settings import Settings
 
 _log = logging.getLogger(__name__)
@@ -87,7 +85,7 @@ class HostPool:
         self._ledger = Ledger(settings.state_dir / FILE)
         self._removed = 0
         self._problem = ""
-        self._sweep(self._fleet.sweep)
+        self._sweep(with_strays=True)
         self._stopped = threading.Event()
         self._thread = threading.Thread(
             target=self._reap_again, args=(every_s,), name="reaper", daemon=True
@@ -125,7 +123,7 @@ class HostPool:
 
     def sweep(self) -> None:
         """End leases without a holder, and remove what they left."""
-        self._sweep(self._fleet.remove_ended)
+        self._sweep(with_strays=False)
 
     def close(self) -> None:
         """End the reaper; machines stay."""
@@ -136,9 +134,9 @@ class HostPool:
         while not self._stopped.wait(every_s):
             self.sweep()
 
-    def _sweep(self, sweep: Callable[[], list[str]]) -> None:
+    def _sweep(self, *, with_strays: bool) -> None:
         try:
-            removed = sweep()
+            removed = self._fleet.remove_left(with_strays=with_strays)
         except (MesocosmError, OSError) as exc:
             self._problem = str(exc)
             _log.warning("the machines of this host could not be swept: %s", exc)

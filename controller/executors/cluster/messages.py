@@ -35,10 +35,12 @@ class Declined(Record):
 
     Attributes:
         reason: one sentence.
+        is_lasting: whether asking again soon is useless.
     """
 
     kind: Literal["declined"] = "declined"
     reason: str
+    is_lasting: bool = False
 
 
 class Died(Record):

@@ -203,7 +203,7 @@ def run_node(role: Role, settings: Settings, stop: threading.Event) -> None:
 def _remove_left(settings: Settings) -> None:
     """Remove what trials left whose processes ended with the node."""
     try:
-        for line in LocalFleet(settings).remove_ended():
+        for line in LocalFleet(settings).remove_left():
             _log.info("removed %s", line)
     except MesocosmError as exc:
         _log.warning("the machines of this host could not be swept: %s", exc)

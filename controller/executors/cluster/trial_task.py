@@ -13,6 +13,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
+from controller.executors.cluster.fitness import HostUnfitError
 from controller.executors.cluster.host_pool import appliance_id
 from controller.executors.cluster.messages import ClusterOrder, Declined, Died, Placed
 from controller.executors.cluster.records import ClusterFiles
@@ -95,6 +96,9 @@ def _follow(
             reports.put(Ended(result=result))
         else:
             reports.put(Died(exit_code=process.exit_code, has_acted=process.has_acted))
+    except HostUnfitError as exc:
+        why = f"{exc.brief} {exc.resolution}".strip()
+        reports.put(Declined(reason=why, is_lasting=True))
     except MesocosmError as exc:
         reports.put(
             Refused(code=exc.code, brief=exc.brief, details=exc.details, resolution=exc.resolution)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from typing import TYPE_CHECKING
 
 from controller.agents.custom.python_class import specify_class
 from controller.agents.registry import make_driver
+from controller.executors.cluster.host_pool import appliance_id
 from controller.executors.local import LocalExecutor
+from controller.executors.messages import RunAccess, ServiceAddress
+from controller.executors.ray import RayExecutor, RunPlace
 from controller.planning import specify_run, suite_for
 from controller.scheduling.execution import execute_run
+from controller.service.api.app import make_app
+from controller.service.api.server import Server, listen
+from controller.service.state.database import Database
 from controller.store.runs import Store
 from controller.wiring import (
     isolated_executor,
@@ -17,10 +25,12 @@ from controller.wiring import (
     open_suite_of,
     open_trials,
 )
+from foundation.clock import SYSTEM_CLOCK
 from foundation.settings import Settings
+from tests.unit.controller.executors.hosts import ProcessCluster
+from tests.unit.controller.service.context import make_api_context
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Callable
     from pathlib import Path
 
@@ -30,6 +40,7 @@ if TYPE_CHECKING:
     from controller.specification.agent import AgentSpec
     from controller.store.runs import RunFolder
     from foundation.cancel import CancelToken
+    from foundation.clock import Clock
 
 WAITING = """
 class Agent:
@@ -46,6 +57,15 @@ class Shop:
         self.suite = open_suite(str(suite))
         self.settings = Settings(state_dir=folder)
         self.events: list[TrialEvent] = []
+        self.measured: list[TrialResult] = []
+        self.cluster = ProcessCluster(folder.parent / "hosts", "a", "b")
+        self._opened = contextlib.ExitStack()
+        self._address = ""
+
+    def close(self) -> None:
+        """End the service and the tasks of other hosts."""
+        self.cluster.close()
+        self._opened.close()
 
     def begin(self, agent: AgentSpec, *tasks: str, repeats: int = 1, retries: int = 0) -> RunFolder:
         spec = specify_run(
@@ -60,7 +80,38 @@ class Shop:
         trials = open_trials(run.spec, suite, driver, fleet, self.settings)
         if self.kind == "local":
             return LocalExecutor(trials, parallel)
+        if self.kind == "ray":
+            return self.ray_executor(run, parallel)
         return isolated_executor(trials, run, self.settings, "fake", parallel=parallel)
+
+    def ray_executor(
+        self, run: RunFolder, parallel: int = 1, clock: Clock = SYSTEM_CLOCK
+    ) -> RayExecutor:
+        """Return the executor of hosts, whose trials a service on a port of this host records."""
+        address = ServiceAddress(url=self.address(), run=run.spec.run, key="", writer="")
+        access = RunAccess(sink=address, fleet="fake", is_bound=True)
+        place = RunPlace(run, access, {}, appliance_id(self.settings))
+        return RayExecutor(
+            place, self.cluster.connect, parallel, measure=self.measured.append, clock=clock
+        )
+
+    def address(self) -> str:
+        """Return the address of the service, which is started when it is first needed."""
+        if self._address:
+            return self._address
+        database = Database(self.settings.service_dir / "state.sqlite")
+        self._opened.callback(database.close)
+        listener = listen("127.0.0.1", 0)
+        host = f"127.0.0.1:{listener.getsockname()[1]}"
+        context = make_api_context(database, self.settings.state_dir)
+        stop = threading.Event()
+        app = make_app(context, {host})
+        server = threading.Thread(target=Server(app, listener), args=(stop,))
+        server.start()
+        self._opened.callback(server.join)
+        self._opened.callback(stop.set)
+        self._address = f"http://{host}"
+        return self._address
 
     def go(
         self,

@@ -21,6 +21,7 @@ from foundation.errors import UsageError
 from tests.unit.controller.executors.shop import WAITING, Shop, class_in
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from controller.scheduling.events import TrialEvent
@@ -48,9 +49,11 @@ def fail_once():
 """
 
 
-@pytest.fixture(params=["local", "process"])
-def shop(request: pytest.FixtureRequest, tiny: Path, tmp_path: Path) -> Shop:
-    return Shop(request.param, tiny, tmp_path / "state")
+@pytest.fixture(params=["local", "process", "ray"])
+def shop(request: pytest.FixtureRequest, tiny: Path, tmp_path: Path) -> Iterator[Shop]:
+    opened = Shop(request.param, tiny, tmp_path / "state")
+    yield opened
+    opened.close()
 
 
 def test_jobs_are_executed_recorded_and_reported(shop: Shop) -> None:

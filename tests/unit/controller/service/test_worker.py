@@ -250,6 +250,8 @@ def test_worker_in_a_container_rejects_runs_that_need_host_files(
     with pytest.raises(UsageError, match="host files") as caught:
         require_present(RunRequest(suite="smoke", **command), inside)
     assert "$ python agent.py, /opt/agents" in caught.value.details
+    with pytest.raises(UsageError, match="has no Ray"):
+        require_present(kept.model_copy(update={"executor": "ray"}), inside)
     run = queue.add(request_of_tiny, Requester("cli")).run
     with working(database, inside):
         wait_for(queue, run, State.FAILED)
