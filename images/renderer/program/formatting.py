@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 _AUTOMATIC = -1
 _BOLD = 110.0
@@ -13,6 +13,7 @@ _BOLD = 110.0
 _FIELD = "TextField"
 _RAISED, _LOWERED = 10, -5
 """Least part of a font's height, in percent, by which characters are visibly raised or lowered."""
+_CAPITALS, _LOWER, _FIRST = (1, 4), 2, 3
 _SCRIPTS = (
     ("Asian", "\u1100", "\u11ff"),
     ("Asian", "\u2e80", "\ud7ff"),
@@ -77,22 +78,29 @@ def paragraphs_of(text: Any) -> Iterator[Any]:  # noqa: ANN401 - UNO has no type
         yield enumeration.nextElement()
 
 
+def runs_of(paragraph: Any) -> list[tuple[Any, str]]:  # noqa: ANN401 - UNO has no types
+    """Return the parts of a paragraph that have text, and their texts."""
+    return [(run, text) for run in paragraphs_of(paragraph) if (text := run.String)]
+
+
 def read_paragraph(
     paragraph: Any,  # noqa: ANN401 - UNO has no types
-    portions: Sequence[Any],
+    contents: Sequence[tuple[Any, str]],
     extra: tuple[str, ...] = (),
 ) -> dict[str, Any]:
     """Return a paragraph with its runs.
 
     Args:
         paragraph: the paragraph.
-        portions: its parts in LibreOffice.
+        contents: its runs and their texts, as `runs_of` returns them.
         extra: names of further properties of runs that this kind of document has.
     """
     values = dict(zip(_PARAGRAPHS, paragraph.getPropertyValues(_PARAGRAPHS), strict=True))
     spacing = values["ParaLineSpacing"]
+    runs = [_run(run, text, extra) for run, text in contents]
+    stored, drawn = "".join(text for _, text in contents), "".join(run["text"] for run in runs)
     return {
-        "text": paragraph.String,
+        "text": paragraph.String if stored == drawn else drawn,
         "alignment": _ALIGNMENT.get(_number_of(values["ParaAdjust"]), "other"),
         "before_mm": values["ParaTopMargin"] / 100,
         "after_mm": values["ParaBottomMargin"] / 100,
@@ -107,12 +115,33 @@ def read_paragraph(
             for tab in values["ParaTabStops"]
             if tab.Alignment.value != "DEFAULT"
         ],
-        "runs": [_run(run, text, extra) for run in portions if (text := run.String)],
+        "runs": runs,
     }
+
+
+def as_drawn(text: str, case: int) -> str:
+    """Return a text with the letters that an effect draws in its place; one for each, so that places stay.
+
+    Args:
+        text: the stored text.
+        case: the effect, of com.sun.star.style.CaseMap: upper case, lower case, capital first letters, small capitals.
+    """
+    if case == _LOWER:
+        return _mapped(text, str.lower)
+    if case == _FIRST:
+        starts = [not before.strip() for before in f" {text}"]
+        pairs = zip(text, starts, strict=False)
+        return "".join(_mapped(letter, str.upper) if first else letter for letter, first in pairs)
+    return _mapped(text, str.upper) if case in _CAPITALS else text
+
+
+def _mapped(text: str, mapping: Callable[[str], str]) -> str:
+    return "".join(other if len(other := mapping(letter)) == 1 else letter for letter in text)
 
 
 def _run(run: Any, text: str, extra: tuple[str, ...]) -> dict[str, Any]:  # noqa: ANN401
     further = dict(zip(extra, run.getPropertyValues(extra), strict=True)) if extra else {}
+    text = as_drawn(text, further.get("CharCaseMap", 0))
     escapement = further.get("CharEscapement", 0)
     position = "super" if escapement >= _RAISED else "sub" if escapement <= _LOWERED else ""
     look = character_format(run, text)

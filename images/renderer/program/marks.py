@@ -146,8 +146,8 @@ def mark(
     for number, rows in wanted.items():
         text = parts.texts[number]
         place = 0
-        for run in parts.portions[number]:
-            content = run.String
+        contents = (run["text"] for run in parts.paragraphs[number]["runs"])
+        for run, content in zip(parts.portions[number], contents, strict=True):
             inside = tuple(_within(rows, place, len(content)))
             place += len(content)
             # Each run has its own: LibreOffice joins equal neighbours, and a link within loses them.
@@ -259,5 +259,5 @@ def _select(
         cursor.goRight(start - place, False)
         cursor.goRight(end - start, True)
         place = end
-        is_selected = cursor.String == content[start:end]
+        is_selected = cursor.String.casefold() == content[start:end].casefold()
         yield cursor if is_selected else run.Text.createTextCursorByRange(run)

@@ -9,7 +9,7 @@ import uno
 from images.renderer.program.drawn_pictures import decide_pictures
 from images.renderer.program.drawn_text import DrawnTexts
 from images.renderer.program.errors import DocumentError
-from images.renderer.program.formatting import color, paragraphs_of, read_paragraph
+from images.renderer.program.formatting import color, paragraphs_of, read_paragraph, runs_of
 from images.renderer.program.notes import decide_notes, notes_of
 from images.renderer.program.pages import Box, Reply, encode_png, render_pages
 from images.renderer.program.readings import attach_readings, embeds_fonts
@@ -47,7 +47,13 @@ _NO_NUMBER = 5
 _CHARACTER = 6
 _BULLETS = frozenset({_CHARACTER, 8})
 """A character or a picture. Source: com.sun.star.style.NumberingType."""
-_RUN = ("CharBackColor", "CharEscapement", "CharEscapementHeight", "CharKerning")
+_RUN = (
+    "CharBackColor",
+    "CharCaseMap",
+    "CharEscapement",
+    "CharEscapementHeight",
+    "CharKerning",
+)
 
 
 def view_slides(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
@@ -171,7 +177,7 @@ def _paragraphs(shape: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - UNO has n
         return []
     texts = _cells(shape.Model) if shape.ShapeType == _TABLE else [shape]
     return [
-        {**read_paragraph(part, list(paragraphs_of(part)), _RUN), **_listing(part)}
+        {**read_paragraph(part, runs_of(part), _RUN), **_listing(part)}
         for text in texts
         if hasattr(text, "createEnumeration")
         for part in paragraphs_of(text)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from images.renderer.program.errors import DocumentError
-from images.renderer.program.formatting import color, paragraphs_of, read_paragraph
+from images.renderer.program.formatting import color, paragraphs_of, read_paragraph, runs_of
 
 MAX_PARAGRAPHS = 3000
 MAX_TABLE_CELLS = 300
@@ -15,6 +15,7 @@ _TABLE = "com.sun.star.text.TextTable"
 _PICTURE_SHAPE = "com.sun.star.drawing.GraphicObjectShape"
 _RUN = (
     "CharBackColor",
+    "CharCaseMap",
     "CharEscapement",
     "CharEscapementHeight",
     "CharHighlight",
@@ -51,7 +52,7 @@ class Parts:
     Attributes:
         paragraphs: rows of the view.
         texts: the text in LibreOffice in which each of them stands.
-        portions: the parts of each of them in LibreOffice.
+        portions: the runs of each of them in LibreOffice.
         tables: tables of the body.
     """
 
@@ -68,10 +69,10 @@ class Parts:
         """
         if len(self.paragraphs) == MAX_PARAGRAPHS:
             raise DocumentError(f"It has more than {MAX_PARAGRAPHS} paragraphs.")
-        portions = list(paragraphs_of(paragraph))
-        self.paragraphs.append({**_paragraph(paragraph, portions), "part": part, "place": place})
+        contents = runs_of(paragraph)
+        self.paragraphs.append({**_paragraph(paragraph, contents), "part": part, "place": place})
         self.texts.append(text)
-        self.portions.append(portions)
+        self.portions.append([run for run, _ in contents])
 
 
 def read_parts(document: Any, *, has_pages: bool) -> Parts:  # noqa: ANN401 - UNO has no types
@@ -129,10 +130,10 @@ def read_pictures(document: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - UNO 
     ]
 
 
-def _paragraph(paragraph: Any, portions: list[Any]) -> dict[str, Any]:  # noqa: ANN401
+def _paragraph(paragraph: Any, contents: list[tuple[Any, str]]) -> dict[str, Any]:  # noqa: ANN401
     values = dict(zip(_PARAGRAPH, paragraph.getPropertyValues(_PARAGRAPH), strict=True))
     return {
-        **read_paragraph(paragraph, portions, _RUN),
+        **read_paragraph(paragraph, contents, _RUN),
         "style": values["ParaStyleName"],
         "level": values["OutlineLevel"],
         "background": color(values["ParaBackColor"]),
@@ -156,12 +157,13 @@ def _list_label(paragraph: Any) -> str:  # noqa: ANN401 - UNO has no types
 
 def _read_table(table: Any, parts: Parts) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
     names = table.CellNames
-    if len(names) <= MAX_TABLE_CELLS:
-        for name in names:
-            cell = table.getCellByName(name)
-            for content in paragraphs_of(cell):
-                if not content.supportsService(_TABLE):
-                    parts.add(content, cell, "table", f"{table.Name}.{name}")
+    drawn: dict[str, str] = {}
+    for name in names if len(names) <= MAX_TABLE_CELLS else ():
+        cell, start = table.getCellByName(name), len(parts.paragraphs)
+        for content in paragraphs_of(cell):
+            if not content.supportsService(_TABLE):
+                parts.add(content, cell, "table", f"{table.Name}.{name}")
+        drawn[name] = "\n".join(row["text"] for row in parts.paragraphs[start:])
     starts = [_starts(table, row) for row in range(table.Rows.Count)]
     if is_reversed := table.WritingMode == _FROM_RIGHT:
         # Its first column is the right one: where a cell ends is where it begins as it is displayed.
@@ -170,7 +172,7 @@ def _read_table(table: Any, parts: Parts) -> dict[str, Any]:  # noqa: ANN401 - U
     cells = [
         {
             "name": name,
-            "text": table.getCellByName(name).String,
+            "text": _in_case(table.getCellByName(name).String, drawn.get(name, "")),
             **_position(name, starts, grid, is_reversed=is_reversed),
         }
         for name in names
@@ -181,6 +183,11 @@ def _read_table(table: Any, parts: Parts) -> dict[str, Any]:  # noqa: ANN401 - U
         "columns": max(len(grid), 1),
         "cells": cells,
     }
+
+
+def _in_case(text: str, drawn: str) -> str:
+    """Return a text with the upper and lower case in which its paragraphs are drawn."""
+    return drawn if drawn.casefold() == text.casefold() else text
 
 
 def _starts(table: Any, row: int) -> list[int]:  # noqa: ANN401 - UNO has no types
