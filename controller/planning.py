@@ -268,7 +268,8 @@ def recipes_of(settings: Settings, specs: Iterable[ResourceSpec]) -> dict[str, s
         try:
             digests[spec.key] = portable_recipe_digest(label, settings)
         except MesocosmError as exc:
-            _log.warning("cannot compute the recipe digest of %s: %s", label, exc)
+            # Whether machines can be had of it is checked, and said, before anything is leased.
+            _log.info("cannot compute the recipe digest of %s: %s", label, exc)
     return digests
 
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from foundation.errors import UnknownNameError
+from foundation.errors import ImageMissingError, UnknownNameError
 from foundation.extensions import entries_of
-from images.custom.registered import find_registered, registered_names
+from images.custom.registered import find_registered, registered_names, unfinished_names
 from images.distribution import DISTRIBUTIONS
 
 if TYPE_CHECKING:
@@ -98,10 +98,16 @@ def split_label(label: str, settings: Settings) -> tuple[str, Settings]:
 
     Raises:
         UnknownNameError: there is no such variant, or the image has only one.
+        ImageMissingError: the build of the variant, a custom image, is not finished.
     """
     name, colon, variant = label.partition(":")
     is_possible = not colon or has_variants(name, settings)
     chosen = settings_for(label, settings) if is_possible else None
+    if chosen is None and is_possible and variant in unfinished_names(settings):
+        raise ImageMissingError(
+            f"The image {label} is not finished: its build was interrupted, or failed.",
+            resolution="Run `mesocosm image build FOLDER` with its folder; what is built already is kept.",
+        )
     if chosen is None:
         shipped = [*DISTRIBUTIONS, *(f"{known}{_CLOUD}" for known in DISTRIBUTIONS)]
         known = [*shipped, *registered_names(settings)]

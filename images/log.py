@@ -50,7 +50,7 @@ class BuildLog:
         # A full disk must not hide the build's own error.
         with suppress(OSError) if error is not None else nullcontext():
             if error is not None:
-                file.write(f"FAILED: {error}\n")
+                file.write(f"FAILED: {error}\n" if str(error) else f"{_words(error)}\n")
         with suppress(OSError) if error is not None else nullcontext():
             file.close()
 
@@ -64,3 +64,7 @@ class BuildLog:
                 if line:
                     self._file.write(f"{line}\n")
         self._onward(phase, fraction, line)
+
+
+def _words(error: BaseException) -> str:
+    return "INTERRUPTED" if isinstance(error, KeyboardInterrupt) else f"FAILED: {error!r}"

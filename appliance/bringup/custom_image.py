@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from appliance.bringup.currency import recorded_names
+from appliance.bringup.minutes import telling_minutes
 from appliance.verify.custom import inspect_image
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import DesktopFaultyError, MesocosmError
@@ -122,6 +123,10 @@ def _shipped_variant(lineage: Lineage, settings: Settings) -> str:
     return f"{choose_distribution(settings).name}{cloud}"
 
 
+_WATCH = "the desktop boots and starts its session; `mesocosm machine list` names it, `mesocosm machine vnc ID` shows it"
+_KEPT = "layers and disk are kept: the same command continues with the boot"
+
+
 @dataclass(frozen=True)
 class _Build:
     """The build of one image, whose parent is built.
@@ -223,7 +228,8 @@ class _Build:
             self.settings, ResourceSpec(DESKTOP, self.name), image=image, is_candidate=True
         )
         backend.remove_template()  # of a killed build
-        handle = backend.make(partial(self.report, "boot", None))
+        with telling_minutes(self.report, "boot", _WATCH), self._resumable():
+            handle = backend.make(partial(self.report, "boot", None))
         try:
             for number in range(REWINDS):
                 self.report("rewind", number / REWINDS, f"rewind {number + 1} of {REWINDS}")
@@ -239,6 +245,14 @@ class _Build:
             handle.delete()
             raise
         handle.release()
+
+    @contextmanager
+    def _resumable(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            self.report("boot", None, _KEPT)
+            raise
 
     def _inspect(self, image: Image) -> SpecificationReport:
         """Test machines of the image.

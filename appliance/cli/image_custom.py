@@ -133,17 +133,17 @@ def remove(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before removing.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Remove custom images with their machines, templates, disks and layers."""
+    """Remove custom images with their machines, templates, disks and layers, also unfinished ones."""
     from appliance.bringup.custom_removal import remove_custom_image
     from appliance.bringup.phone_image import remove_phone_image
     from foundation.errors import UnknownNameError, UsageError
     from foundation.settings import get_settings
     from images.custom.phone import phone_image_names
-    from images.custom.registered import registered_names
+    from images.custom.registered import registered_names, unfinished_names
 
     settings = get_settings()
     phones = phone_image_names(settings)
-    known = [*registered_names(settings), *phones]
+    known = [*registered_names(settings), *unfinished_names(settings), *phones]
     for name in names:
         if name not in known:
             raise UnknownNameError.of("custom image", name, known)

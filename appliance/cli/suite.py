@@ -1,4 +1,4 @@
-"""``mesocosm suite``: list, show, validate and register suites."""
+"""``mesocosm suite``: list, show, check, validate and register suites."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import typer
 from appliance.cli.groups import make_group
 from appliance.cli.output import JsonOption, print_json, print_table, say
 from appliance.cli.suite_import import import_
+from appliance.cli.suite_lint import lint
 from appliance.cli.suite_proof import proof
 from appliance.cli.suite_show import brief, show
 from appliance.cli.suite_validate import validate
@@ -34,6 +35,7 @@ def register(app: typer.Typer) -> None:
     group = make_group(no_args_is_help=True, help="List, validate and register suites of tasks.")
     group.command("list")(list_)
     group.command("show")(show)
+    group.command("lint")(lint)
     group.command("validate")(validate)
     group.command("proof")(proof)
     group.command("import")(import_)

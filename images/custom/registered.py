@@ -104,6 +104,12 @@ def registered_names(settings: Settings) -> list[str]:
     return sorted(path.parent.parent.name for path in found)
 
 
+def unfinished_names(settings: Settings) -> list[str]:
+    """Return the names of custom images whose first build was interrupted or failed, sorted."""
+    found = {path.parent.name for path in settings.custom_images_dir.glob("*/.lock")}
+    return sorted(found - set(registered_names(settings)))
+
+
 def parent_of(name: str, settings: Settings) -> str:
     """Return the variant that a registered image extends.
 
@@ -169,6 +175,7 @@ def unregister(name: str, settings: Settings) -> None:
     Raises:
         ImageMissingError: there is no such image.
     """
-    parent_of(name, settings)
-    (settings.custom_images_dir / name / _CURRENT).unlink()
+    if name not in unfinished_names(settings):
+        parent_of(name, settings)
+    (settings.custom_images_dir / name / _CURRENT).unlink(missing_ok=True)
     shutil.rmtree(settings.custom_images_dir / name)

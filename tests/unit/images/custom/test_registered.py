@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from foundation.errors import ImageCorruptError, UnknownNameError
+from foundation.errors import ImageCorruptError, ImageMissingError, UnknownNameError
 from foundation.settings import Settings
 from images.catalog import make_recipe, settings_for, split_label
 from images.custom.folder import read_folder
@@ -16,6 +16,7 @@ from images.custom.registered import (
     register,
     registered_names,
     require_not_failed,
+    unfinished_names,
     unregister,
     write_verdict,
 )
@@ -79,5 +80,25 @@ def test_a_removed_image_is_unknown(folder: Path, settings: Settings) -> None:
     register(read_folder(folder), "debian-12", settings)
     unregister("paint", settings)
     assert find_registered("paint", settings) is None
+    with pytest.raises(UnknownNameError):
+        split_label("desktop:paint", settings)
+
+
+def test_image_whose_first_build_was_interrupted_is_named_and_can_be_removed(
+    settings: Settings, folder: Path
+) -> None:
+    place = settings.custom_images_dir / "paint"
+    place.mkdir(parents=True)
+    (place / ".lock").touch()
+    assert unfinished_names(settings) == ["paint"]
+    with pytest.raises(ImageMissingError, match=r"desktop:paint is not finished.*"):
+        split_label("desktop:paint", settings)
+    register(read_folder(folder), "debian-12", settings)
+    assert unfinished_names(settings) == []
+    unregister("paint", settings)
+    place.mkdir()
+    (place / ".lock").touch()
+    unregister("paint", settings)
+    assert not place.exists()
     with pytest.raises(UnknownNameError):
         split_label("desktop:paint", settings)
