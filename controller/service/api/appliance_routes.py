@@ -8,11 +8,11 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 
 from controller.agents.registry import AGENTS
+from controller.opened_suites import open_unchanged
 from controller.registered.agents import agent_copies
 from controller.registered.suites import known_suites
 from controller.service.api.access import Context, Reader
 from controller.service.api.models import Agents, Health, Records, SuiteReply, Suites, TaskReply
-from controller.wiring import open_suite
 from foundation.errors import UnknownNameError
 
 open_router = APIRouter(tags=["appliance"])
@@ -71,7 +71,7 @@ def get_suite(name: str, context: Context) -> SuiteReply:
     known = known_suites(context.settings)
     if name.partition("@")[0] not in known:
         raise UnknownNameError.of("suite", name, known)
-    suite = open_suite(name)
+    suite = open_unchanged(name)
     tasks = [
         TaskReply(
             id=task.id,

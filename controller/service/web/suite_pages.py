@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
+from controller.opened_suites import open_unchanged
 from controller.planning import specify_task
 from controller.registered.suites import known_suites
 from controller.service.api.access import Context
@@ -24,7 +25,6 @@ from controller.service.web.suite_views import (
 from controller.service.web.templating import page
 from controller.store.index import list_runs
 from controller.validation.proof_report import read_proofs
-from controller.wiring import open_suite
 from evaluators.metrics.complexity import Dimension
 from evaluators.source_digest import SourceDigester
 from foundation.errors import UnknownNameError
@@ -104,7 +104,7 @@ def _views(name: str, context: ApiContext) -> tuple[Suite, list[TaskView]]:
     known = known_suites(context.settings)
     if name not in known:
         raise UnknownNameError.of("suite", name, known)
-    suite = open_suite(name)
+    suite = open_unchanged(name)
     last_trials = _last_trials(context, suite)
     rows = read_proofs(suite, context.settings, "real").rows
     return suite, [

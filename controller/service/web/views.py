@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from controller.agents.registry import AGENTS
+from controller.opened_suites import open_unchanged
 from controller.registered.agents import agent_copies
 from controller.registered.suites import known_suites
 from controller.service.state.queued_run import OVER, State
 from controller.service.web.metrics.prometheus import Prometheus
 from controller.store.index import list_runs
 from controller.store.report import read_report
-from controller.wiring import open_suite
 from foundation.errors import MesocosmError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def named_suites(context: ApiContext) -> tuple[list[Suite], dict[str, str]]:
     suites, faults = [], {}
     for name in known_suites(context.settings):
         try:
-            suites.append(open_suite(name))
+            suites.append(open_unchanged(name))
         except MesocosmError as exc:
             faults[name] = exc.brief
     return suites, faults
