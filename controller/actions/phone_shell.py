@@ -34,8 +34,13 @@ PACKAGES = {
 """Packages of applications by their label on the reference phone."""
 
 
-def run_on_phone(machine: Machine, *argv: str) -> str:
+def run_on_phone(machine: Machine, *argv: str, timeout_s: float = _TIMEOUT_S) -> str:
     """Run one command on a phone.
+
+    Args:
+        machine: the phone.
+        argv: the command.
+        timeout_s: time limit on an idle host; a busy one stretches it.
 
     Returns:
         Its standard output.
@@ -43,7 +48,7 @@ def run_on_phone(machine: Machine, *argv: str) -> str:
     Raises:
         ActionError: the command failed; its output is in the details.
     """
-    result = machine.run(argv, timeout_s=stretched(_TIMEOUT_S))
+    result = machine.run(argv, timeout_s=stretched(timeout_s))
     if result.exit_code != 0:
         output = (result.stderr or result.stdout).decode(errors="replace").strip()
         raise ActionError(

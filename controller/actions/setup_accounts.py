@@ -13,6 +13,8 @@ from provisioning.world.authority import open_authority
 if TYPE_CHECKING:
     from provisioning.protocols import Machine
 
+_SIGN_IN_S = 120.0
+
 
 @setup(on="phone")
 def sign_in(machine: Machine, email: str, password: str) -> None:
@@ -28,7 +30,8 @@ def sign_in(machine: Machine, email: str, password: str) -> None:
         password: its password.
     """
     trust_worlds(machine)
-    run_on_phone(machine, "account", "sign-in", email, password)
+    argv = ("account", "sign-in", email, password)
+    run_on_phone(machine, *argv, timeout_s=_SIGN_IN_S)
 
 
 @setup(on="phone")

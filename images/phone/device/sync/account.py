@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _EMAIL, _PASSWORD = ("device", "account_email"), ("device", "account_password")
 HERE = "127.0.0.1"
 """Where the phone reaches the servers of its lease."""
+TIMEOUT_S = 60.0
+"""How long a server may be silent: on a busy host, many seconds."""
 
 
 @dataclass(frozen=True)

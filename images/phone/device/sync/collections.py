@@ -29,7 +29,15 @@ from images.phone.device.store.contacts import (
     save_contact,
 )
 from images.phone.device.store.events import EventDraft, load_event, save_event
-from images.phone.device.sync.account import HERE, Known, drop_known, list_known, put_known, writing
+from images.phone.device.sync.account import (
+    HERE,
+    TIMEOUT_S,
+    Known,
+    drop_known,
+    list_known,
+    put_known,
+    writing,
+)
 
 if TYPE_CHECKING:
     from images.phone.device.phone import Phone
@@ -41,7 +49,6 @@ AHEAD_DAYS = 400
 """How far events that repeat are shown, from the last one that does not."""
 _HTTP_PORT = 80
 _HOST = "cloud.example"
-_TIMEOUT_S = 15.0
 _TAG = re.compile(r"<(?:\w+:)?getctag[^>]*>([^<]*)<")
 _ASK_TAG = b'<propfind xmlns="DAV:" xmlns:C="http://calendarserver.org/ns/"><prop><C:getctag/></prop></propfind>'
 _SUCCESS = range(200, 300)
@@ -211,7 +218,7 @@ class CollectionSync:
     def _ask(
         self, method: str, path: str, text: str = "", kind: str = "text/calendar", depth: str = "1"
     ) -> str:
-        connection = http.client.HTTPConnection(HERE, _HTTP_PORT, timeout=_TIMEOUT_S)
+        connection = http.client.HTTPConnection(HERE, _HTTP_PORT, timeout=TIMEOUT_S)
         try:
             headers = {**self._headers, "Content-Type": kind, "Depth": depth}
             connection.request(method, f"{self._home}/{path}", text.encode(), headers)

@@ -15,6 +15,7 @@ from urllib.parse import quote, unquote
 from images.phone.device.store.media import delete_path, resolve
 from images.phone.device.sync.account import (
     HERE,
+    TIMEOUT_S,
     Known,
     RewoundError,
     drop_known,
@@ -39,7 +40,6 @@ MAX_BYTES = 20 << 20
 _HTTP_PORT = 80
 _HOST = "cloud.example"
 _HOME = "/files/"
-_TIMEOUT_S = 15.0
 _GONE = 404
 _EXISTS = 405
 _SUCCESS = range(200, 300)
@@ -81,7 +81,7 @@ class FileSync:
         Raises:
             OSError, http.client.HTTPException: the server does not answer, or refuses.
         """
-        connection = http.client.HTTPConnection(HERE, _HTTP_PORT, timeout=_TIMEOUT_S)
+        connection = http.client.HTTPConnection(HERE, _HTTP_PORT, timeout=TIMEOUT_S)
         try:
             there = self._list(connection)
             with self._phone.lock:

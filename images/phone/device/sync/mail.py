@@ -12,7 +12,15 @@ from email.utils import formatdate, parseaddr, parsedate_to_datetime
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from images.phone.device.store.mail import INBOX, SENT, TRASH
-from images.phone.device.sync.account import HERE, Known, drop_known, list_known, put_known, writing
+from images.phone.device.sync.account import (
+    HERE,
+    TIMEOUT_S,
+    Known,
+    drop_known,
+    list_known,
+    put_known,
+    writing,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +34,6 @@ FOLDERS = {"INBOX": INBOX, "Sent": SENT, "Trash": TRASH}
 LATEST = 200
 """Mails that are kept of each folder."""
 _IMAP_PORT, _SMTP_PORT = 143, 587
-_TIMEOUT_S = 15.0
 _ROW = re.compile(rb"UID (\d+)")
 _FLAGS = re.compile(rb"FLAGS \(([^)]*)\)")
 _APPENDED = re.compile(rb"APPENDUID \d+ (\d+)")
@@ -108,7 +115,7 @@ class MailSync:
         message["Subject"] = row["subject"]
         message["Date"] = formatdate(row["date"] / 1000)
         message.set_content(row["body"])
-        with smtplib.SMTP(HERE, _SMTP_PORT, "phone.example", _TIMEOUT_S) as smtp:
+        with smtplib.SMTP(HERE, _SMTP_PORT, "phone.example", TIMEOUT_S) as smtp:
             smtp.login(self._account.email, self._account.password)
             smtp.send_message(message)
         when = imaplib.Time2Internaldate(row["date"] / 1000)
@@ -172,7 +179,7 @@ class MailSync:
 
     @contextlib.contextmanager
     def _imap(self) -> Iterator[imaplib.IMAP4]:
-        server = imaplib.IMAP4(HERE, _IMAP_PORT, _TIMEOUT_S)
+        server = imaplib.IMAP4(HERE, _IMAP_PORT, TIMEOUT_S)
         try:
             server.login(self._account.email, self._account.password)
             yield server

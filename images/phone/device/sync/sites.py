@@ -7,14 +7,13 @@ import urllib.parse
 from typing import TYPE_CHECKING
 
 from images.phone.device.store.web import keep_cookies, load_web
-from images.phone.device.sync.account import writing
+from images.phone.device.sync.account import TIMEOUT_S, writing
 
 if TYPE_CHECKING:
     from images.phone.device.phone import Phone
     from images.phone.device.sync.account import Account
 
 SITES = ("mail", "shop", "code", "pictures", "maps", "docs", "news")
-_TIMEOUT_S = 15.0
 
 
 def sign_in_to_sites(phone: Phone, account: Account, epoch: int) -> None:
@@ -34,7 +33,7 @@ def sign_in_to_sites(phone: Phone, account: Account, epoch: int) -> None:
     data = urllib.parse.urlencode(form).encode()
     for site in SITES:
         url = f"http://{site}.example/sign-in"
-        with web.opener().open(url, data, timeout=_TIMEOUT_S) as answer:
+        with web.opener().open(url, data, timeout=TIMEOUT_S) as answer:
             answer.read()
     with writing(phone, epoch):
         keep_cookies(phone.store, web)
