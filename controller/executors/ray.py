@@ -143,7 +143,7 @@ class RayExecutor:
         self._clock = clock
         self._choosing = threading.Lock()
         self._pending: Counter[str] = Counter()
-        self._excluded: dict[str, tuple[float, str]] = {}
+        self._excluded: dict[tuple[str, str], tuple[float, str]] = {}
 
     def run(self, scheduler: Scheduler) -> None:
         """Execute all jobs of a scheduler; see `controller.scheduling.executor.Executor`.
@@ -189,7 +189,7 @@ class RayExecutor:
                 if attempt.is_placed:
                     why = f"The host {attempt.host} lost the trial: {exc}"
                     return self._conclude(attempt, Ending(Reason.ENVIRONMENT_ERROR, why))
-                self._exclude(attempt.host, f"it lost the trial before its start: {exc}")
+                self._exclude(attempt, f"it lost the trial before its start: {exc}")
                 continue
             if result is not None:
                 return result
@@ -205,7 +205,7 @@ class RayExecutor:
         while not attempt.cancelled:
             hosts = cluster.hosts()
             with self._choosing:
-                host = choose_host(hosts, needed_mib, self._pending, self._unfit())
+                host = choose_host(hosts, needed_mib, self._pending, self._unfit(attempt))
                 if host is not None:
                     self._pending[host.name] += 1
             if host is not None:
@@ -219,7 +219,7 @@ class RayExecutor:
                     attempt.is_pending = True
                 return True
             if self._is_hopeless(attempt, hosts, needed_mib):
-                raise self._no_host(hosts, needed_mib)
+                raise self._no_host(attempt, hosts, needed_mib)
             self._clock.wait(attempt.cancel.event, _POLL_S)
         return False
 
@@ -247,7 +247,7 @@ class RayExecutor:
                 if isinstance(report, Declined):
                     attempt.declined.add(attempt.host)
                     seconds = _UNFIT_S if report.is_lasting else _EXCLUDED_S
-                    self._exclude(attempt.host, report.reason, seconds)
+                    self._exclude(attempt, report.reason, seconds)
                     return None
                 self._take(attempt, report)
         finally:
@@ -324,24 +324,33 @@ class RayExecutor:
                 attempt.is_pending = False
                 self._pending[attempt.host] -= 1
 
-    def _exclude(self, host: str, reason: str, seconds: float = _EXCLUDED_S) -> None:
-        _log.warning("the host %s gets no trials for a while: %s", host, reason)
+    def _exclude(self, attempt: _Attempt, reason: str, seconds: float = _EXCLUDED_S) -> None:
+        """Send no attempts at the same task to a host for a while; it may execute others."""
+        _log.warning("%s gets no trials of this task for a while: %s", attempt.host, reason)
+        until_s = self._clock.monotonic_s() + seconds
         with self._choosing:
-            self._excluded[host] = (self._clock.monotonic_s() + seconds, reason)
+            self._excluded[attempt.host, attempt.job.task] = until_s, reason
 
-    def _unfit(self) -> frozenset[str]:
-        now_s = self._clock.monotonic_s()
-        return frozenset(name for name, (end_s, _) in self._excluded.items() if now_s < end_s)
+    def _unfit(self, attempt: _Attempt) -> frozenset[str]:
+        now_s, task = self._clock.monotonic_s(), attempt.job.task
+        rows = self._excluded.items()
+        return frozenset(
+            host for (host, name), (until_s, _) in rows if name == task and now_s < until_s
+        )
 
-    def _no_host(self, hosts: list[HostState], needed_mib: int) -> RequirementError:
-        lines = [f"{name}: {reason}" for name, (_, reason) in sorted(self._excluded.items())]
+    def _no_host(
+        self, attempt: _Attempt, hosts: list[HostState], needed_mib: int
+    ) -> RequirementError:
+        task = attempt.job.task
+        reasons = {host: why for (host, name), (_, why) in self._excluded.items() if name == task}
+        lines = [f"{host}: {reason}" for host, reason in sorted(reasons.items())]
         lines += [
             f"{host.name}: it has fewer than {needed_mib} MiB for machines"
             for host in hosts
-            if host.name not in self._excluded and not could_execute(host, needed_mib)
+            if host.name not in reasons and not could_execute(host, needed_mib)
         ]
         return RequirementError(
-            "No host of the cluster can execute the trial.",
+            f"No host of the cluster can execute {attempt.job.task}.",
             details="\n".join(lines) or "No host answers.",
             resolution="See `mesocosm cluster status`; add a host with `mesocosm cluster add-host`.",
         )

@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
 from controller.store.event_log import EVENTS
@@ -78,15 +79,21 @@ class ReceivedAttempt:
             AttemptOverError: it was begun by another writer, or concluded.
             StoreError: it cannot be created.
         """
-        try:
-            self._folder.mkdir(parents=True)
-        except FileExistsError:
+        if self._folder.exists():
             self._require_writer()
             return
+        # The folder appears with its writer, so that no other request sees it without one.
+        new = self._folder.with_name(f".{self._folder.name}.{_short(self._writer)}")
+        try:
+            new.mkdir(parents=True, exist_ok=True)
+            write_atomic(new / WRITER, self._writer)
+            write_atomic(new / EVENTS, b"")
+            new.rename(self._folder)
         except OSError as exc:
-            raise _not_written(self._folder, exc) from exc
-        self._write(self._folder / WRITER, self._writer.encode())
-        self._write(self._folder / EVENTS, b"")
+            shutil.rmtree(new, ignore_errors=True)
+            if not self._folder.exists():
+                raise _not_written(self._folder, exc) from exc
+            self._require_writer()
 
     def append(self, first: int, lines: Sequence[str]) -> None:
         """Append lines to the log.
@@ -176,12 +183,6 @@ class ReceivedAttempt:
     def _over(self, why: str) -> AttemptOverError:
         return AttemptOverError(f"{self._folder.name} of {self._folder.parent.name}: {why}.")
 
-    def _write(self, path: Path, data: bytes) -> None:
-        try:
-            write_atomic(path, data)
-        except OSError as exc:
-            raise _not_written(path, exc) from exc
-
 
 def request_cancel(run: RunFolder, task: str, repeat: int, number: int, reason: str) -> None:
     """Ask the process of an attempt on another host to end it as cancelled; no-op before it begins."""
@@ -197,7 +198,7 @@ def _receive(path: Path, writer: str, part: Part, digest: str = "") -> bool:
     end = part.offset + len(part.data)
     if not 0 <= part.offset <= end <= part.size <= MAX_FILE_BYTES:
         raise UsageError(f"A part of {path.name} exceeds its size.")
-    partial = path.with_name(f".{path.name}.{digest_bytes(writer.encode())[:16]}")
+    partial = path.with_name(f".{path.name}.{_short(writer)}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with partial.open("r+b" if part.offset else "wb") as file:
@@ -219,6 +220,11 @@ def _receive(path: Path, writer: str, part: Part, digest: str = "") -> bool:
     except OSError as exc:
         raise _not_written(path, exc) from exc
     return True
+
+
+def _short(writer: str) -> str:
+    """Return the name of a writer as a part of a file's name."""
+    return digest_bytes(writer.encode())[:16]
 
 
 def _missing(path: Path, part: Part) -> UsageError:

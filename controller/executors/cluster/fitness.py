@@ -36,7 +36,9 @@ def require_fit(
     """
     own_code = code_version()
     # Not whether the source tree was modified: digests of suites and recipes show what matters.
-    if (spec.code.version, spec.code.commit) != (own_code.version, own_code.commit):
+    are_known = spec.code.commit and own_code.commit
+    is_other = are_known and spec.code.commit != own_code.commit
+    if is_other or spec.code.version != own_code.version:
         raise HostUnfitError(
             f"This host has Mesocosm {own_code}, the run has {spec.code}.",
             resolution="Check out the same commit on all hosts.",

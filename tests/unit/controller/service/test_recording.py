@@ -30,10 +30,12 @@ from controller.wiring import open_fleet, open_suite, open_trials
 from evaluators.graph.outcome import Verdict
 from foundation.clock import SYSTEM_CLOCK, FakeClock
 from foundation.errors import MesocosmError, StoreError, UsageError
+from foundation.files import write_atomic
 from tests.unit.controller.service.context import HOST, TINY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from controller.service.api.context import ApiContext
     from controller.store.runs import RunFolder
@@ -171,6 +173,26 @@ def test_a_repeated_request_has_no_further_effect(run: RunFolder) -> None:
         attempt.append(2, ['{"type":"b"}'])
     attempt.append(1, ['{"type":"b"}'])
     assert [event["type"] for event in run.events("answer", 0)] == ["a", "b"]
+
+
+def test_an_attempt_appears_with_its_writer(
+    run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A beat while the attempt begins must not take it for one that was concluded."""
+    attempt = ReceivedAttempt(run, "answer", 0, 1, WRITER)
+    seen: list[str] = []
+
+    def write(path: Path, data: bytes | str) -> None:
+        seen.append(attempt.beat())
+        write_atomic(path, data)
+
+    monkeypatch.setattr("controller.store.received.write_atomic", write)
+    attempt.begin()
+    assert seen == ["", ""]
+    assert attempt.beat() == ""
+    assert [path.name for path in run.attempt_folder("answer", 0, 1).parent.iterdir()] == [
+        "attempt-1"
+    ]
 
 
 def test_only_planned_trials_are_recorded(run: RunFolder, sink: ServiceSink) -> None:
