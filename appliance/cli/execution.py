@@ -139,6 +139,31 @@ def perform(
         execute_run(folder, make_executor(trials, folder, request, settings), on_event=on_event)
 
 
+def rehearse(folder: RunFolder, suite: Suite, executor: Executor, *, json: bool) -> None:
+    """Execute the trials of a rehearsal, and print what it shows.
+
+    Raises:
+        typer.Exit: with 1, unless every task passed.
+    """
+    from appliance.cli.watch import watching
+    from controller.rehearsal import Rehearsal
+    from controller.scheduling.execution import execute_run
+    from controller.store.report import read_report
+
+    say(f"run {folder.spec.run}")
+    with watching(len(folder.spec.planned)) as display:
+        execute_run(folder, executor, on_event=display)
+    rehearsal = Rehearsal(read_report(folder, suite))
+    if json:
+        print_json({**rehearsal.report.to_dict(), "rehearsal": rehearsal.to_dict()})
+    else:
+        print_report(rehearsal.report)
+        for line in rehearsal.lines():
+            say(line)
+    if not rehearsal.is_passed:
+        raise typer.Exit(1)
+
+
 def execute(
     folder: RunFolder,
     suite: Suite,

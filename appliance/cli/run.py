@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from appliance.cli.execution import check_ready, execute, machines_of, make_executor
+from appliance.cli.execution import check_ready, execute, machines_of, make_executor, rehearse
 from appliance.cli.output import JsonOption, console_out, print_json, say
 from appliance.cli.run_request import OptionalSuiteCommand, given_options, request_of
 
@@ -42,6 +42,16 @@ NewOption = Annotated[
 ]
 
 
+RehearsalOption = Annotated[
+    bool,
+    typer.Option(
+        "--rehearsal",
+        help="Play the same tasks once, with the same observation and limits, by their solutions, "
+        "without asking any model; exit code 1 unless all pass.",
+    ),
+]
+
+
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command("run", cls=OptionalSuiteCommand)(run)
@@ -52,6 +62,7 @@ def run(
     matrix: MatrixOption = None,
     new: NewOption = False,
     dry_run: DryRun = False,
+    rehearsal: RehearsalOption = False,
     build: BuildOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -65,14 +76,19 @@ def run(
     images are not current or the hypervisor does not answer, in which case nothing was started.
     """
     from controller.agents.registry import make_run_driver
+    from controller.rehearsal import rehearsal_of
     from controller.requests import model_choice, specify_request
     from controller.store.runs import Store
     from controller.unfamiliar import misspelt_packages
     from controller.wiring import open_fleet, open_trials
+    from foundation.errors import UsageError
     from foundation.settings import get_settings
 
     if matrix is not None:
         from appliance.cli.matrix import run_matrix
+
+        if rehearsal:
+            raise UsageError("--rehearsal is about one run, not about an experiment file.")
 
         run_matrix(
             matrix,
@@ -84,7 +100,7 @@ def run(
             json=json,
         )
         return
-    request = request_of(context)
+    request = rehearsal_of(request_of(context)) if rehearsal else request_of(context)
     settings, model = get_settings(), model_choice(request)
     spec, suite = specify_request(request, settings)
     driver = make_run_driver(spec, model)
@@ -102,7 +118,11 @@ def run(
     fleet = open_fleet(request.fleet, settings, say)
     trials = open_trials(spec, suite, driver, fleet, settings)
     folder = Store(settings.runs_dir).create(spec)
-    execute(folder, suite, make_executor(trials, folder, request, settings), json=json)
+    executor = make_executor(trials, folder, request, settings)
+    if rehearsal:
+        rehearse(folder, suite, executor, json=json)
+    else:
+        execute(folder, suite, executor, json=json)
 
 
 def show_estimate(

@@ -132,7 +132,7 @@ class LiveTrial:
             task.kinds,
             tools,
             has_marks=seen.marks is not None or bool(seen.visual_prompt),
-            groups=spec.groups,
+            groups=spec.groups | ({"code"} if task.code else set()),
             naming=naming,
         )
         self._servers = task.tools if spec.has_tools else {}

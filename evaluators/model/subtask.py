@@ -144,6 +144,7 @@ class ComposedTask(Strict):
     roles: dict[str, Role] = Field(min_length=1)
     egress: dict[str, Annotated[tuple[str, ...], Field(strict=False)]] = Field(default_factory=dict)
     sudo: bool = False
+    code: bool = False
     subtasks: tuple[SubtaskUse, ...] = Field(min_length=1, strict=False)
     setup: tuple[SetupEntry, ...] = Field(default=(), strict=False)
     graph: tuple[Node, ...] = Field(default=(), strict=False)

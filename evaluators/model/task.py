@@ -134,6 +134,7 @@ class Task(Strict):
             `provisioning.egress.policy.read_destinations`.
         sudo: whether the agent's user has a password and may use sudo on the task's desktops; the
             instruction that the agent receives then names the password.
+        code: whether agents may run code on the task's desktops, even if the run offers none.
         setup: operations, and conditions to wait for, before the agent's first observation.
         graph: the graph of evaluators.
         press_before_judging: keys that are pressed for the agent when the trial is over and not passed,
@@ -161,6 +162,7 @@ class Task(Strict):
         default_factory=dict, exclude_if=is_empty
     )
     sudo: bool = Field(default=False, exclude_if=is_empty)
+    code: bool = Field(default=False, exclude_if=is_empty)
     setup: tuple[SetupEntry, ...] = Field(default=(), strict=False)
     graph: tuple[Node, ...] = Field(min_length=1, strict=False)
     press_before_judging: tuple[Press, ...] = Field(default=(), strict=False, exclude_if=is_empty)

@@ -36,6 +36,7 @@ TOUR: Mapping[str, Callable[[PathContext], str]] = {
     ),
     "suites": lambda _: "/suites",
     "suite": lambda _: "/suites/smoke",
+    "task": lambda _: "/suites/smoke/tasks/cross-errand",
     "images": lambda _: "/images",
     "build": lambda _: f"/images/{FAILED_BUILD}",
     "compare": lambda at: f"/compare?first={at.run}&second={at.other}",

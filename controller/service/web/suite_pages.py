@@ -1,82 +1,50 @@
-"""The pages of suites: tasks with their graphs, complexity and evidence of soundness."""
+"""The pages of suites: tasks with their graphs, complexity, proof and people's trials."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
 from controller.planning import specify_task
 from controller.registered.suites import known_suites
 from controller.service.api.access import Context
 from controller.service.web import views
-from controller.service.web.drawing.graph import Drawing, Shape, draw_graph
 from controller.service.web.session import Viewer
+from controller.service.web.suite_views import (
+    HUMAN,
+    LastTrial,
+    TaskFilters,
+    TaskView,
+    cover,
+    options_of,
+    view_task,
+)
 from controller.service.web.templating import page
 from controller.store.index import list_runs
+from controller.validation.proof_report import read_proofs
 from controller.wiring import open_suite
-from evaluators.graph.outcome import Verdict
-from evaluators.metrics.complexity import Dimension, measure_complexity
-from evaluators.metrics.structure import Structure
+from evaluators.metrics.complexity import Dimension
 from evaluators.source_digest import SourceDigester
 from foundation.errors import UnknownNameError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from controller.episode.result import TrialResult
     from controller.service.api.context import ApiContext
     from controller.store.runs import RunFolder
     from evaluators.loading.suite import Suite
-    from evaluators.model.task import Task
 
 router = APIRouter(include_in_schema=False)
 
-_HUMAN = "human"
-LAST_TRIAL_AGENTS = ("oracle", "noop", _HUMAN)
+LAST_TRIAL_AGENTS = ("oracle", "noop", HUMAN)
 """Agents whose trials show that a task can be passed, not by idling, and by people."""
 _RUNS_EACH = 5
 _BASELINES = 500
 """Older runs of people that are searched for a PASS, because each run has only one task."""
-
-
-@dataclass(frozen=True, slots=True)
-class LastTrial:
-    """The last trial of a task's current version by one of `LAST_TRIAL_AGENTS`; for people, the last PASS."""
-
-    run: str
-    result: TrialResult
-
-    @property
-    def is_passed(self) -> bool:
-        """Whether it passed; only then are its steps and time a baseline."""
-        return self.result.verdict is Verdict.PASS
-
-
-@dataclass(frozen=True, slots=True)
-class TaskView:
-    """A task as its page shows it.
-
-    Attributes:
-        task: the task.
-        drawing: its graph.
-        levels: measure and level by dimension; None if not measured.
-        last_trials: last trial by agent.
-    """
-
-    task: Task
-    drawing: Drawing
-    levels: Mapping[str, str | None]
-    last_trials: Mapping[str, LastTrial]
-
-    @property
-    def is_proven(self) -> bool:
-        """Whether the reference solution passed and doing nothing failed."""
-        verdicts = {name: trial.result.verdict for name, trial in self.last_trials.items()}
-        is_passed = verdicts.get("oracle") is Verdict.PASS
-        return is_passed and verdicts.get("noop") is Verdict.FAIL
+_WHOLE = 12
+"""Up to this number of selected tasks, the page of a suite has their graphs, too."""
 
 
 @router.get("/suites")
@@ -87,33 +55,61 @@ def suites(context: Context, role: Viewer) -> HTMLResponse:
 
 
 @router.get("/suites/{name}")
-def one_suite(name: str, context: Context, role: Viewer) -> HTMLResponse:
-    """Show the tasks of a suite."""
-    known = known_suites(context.settings)
-    if name not in known:
-        raise UnknownNameError.of("suite", name, known)
-    suite = open_suite(name)
-    last_trials = _last_trials(context, suite)
-    views = [_view(suite, task, last_trials.get(task.id, {})) for task in suite.tasks]
+def one_suite(
+    name: str, context: Context, role: Viewer, filters: Annotated[TaskFilters, Query()]
+) -> HTMLResponse:
+    """Show the tasks of a suite that filters select, and what all of them cover."""
+    suite, every = _views(name, context)
+    chosen = [view for view in every if view.matches(suite, filters)]
     return page(
         "suites/suite",
         role=role,
         context=context,
         suite=suite,
-        views=views,
+        views=chosen,
+        is_whole=len(chosen) <= _WHOLE,
+        filters=filters,
+        options=options_of(suite, every),
+        coverage=cover(every),
         dimensions=list(Dimension),
     )
 
 
-def _view(suite: Suite, task: Task, last_trials: Mapping[str, LastTrial]) -> TaskView:
-    shapes = [Shape(node.id, node.after, node.mode.value) for node in task.graph]
-    complexity = measure_complexity(Structure.of(task), suite.applications)
-    levels = {
-        dimension.value: f"{complexity.measures[dimension]} ({level})" if level else None
-        for dimension in Dimension
-        for level in (complexity.level(dimension),)
-    }
-    return TaskView(task, draw_graph(shapes), levels, last_trials)
+@router.get("/suites/{name}/tasks/{task}")
+def one_task(name: str, task: str, context: Context, role: Viewer) -> HTMLResponse:
+    """Show one task of a suite."""
+    suite, every = _views(name, context)
+    ids = [view.task.id for view in every]
+    if task not in ids:
+        raise UnknownNameError.of("task", task, ids)
+    place = ids.index(task)
+    return page(
+        "suites/task",
+        role=role,
+        context=context,
+        suite=suite,
+        view=every[place],
+        before=ids[place - 1] if place else "",
+        after=ids[place + 1] if place + 1 < len(ids) else "",
+        dimensions=list(Dimension),
+    )
+
+
+def _views(name: str, context: ApiContext) -> tuple[Suite, list[TaskView]]:
+    """Return a suite, and its tasks as pages show them.
+
+    Raises:
+        UnknownNameError: there is no such suite.
+    """
+    known = known_suites(context.settings)
+    if name not in known:
+        raise UnknownNameError.of("suite", name, known)
+    suite = open_suite(name)
+    last_trials = _last_trials(context, suite)
+    rows = read_proofs(suite, context.settings, "real").rows
+    return suite, [
+        view_task(suite, row.task, last_trials.get(row.task.id, {}), row) for row in rows
+    ]
 
 
 def _last_trials(context: ApiContext, suite: Suite) -> dict[str, dict[str, LastTrial]]:
@@ -138,7 +134,7 @@ def _last_trials(context: ApiContext, suite: Suite) -> dict[str, dict[str, LastT
 
 
 def _lacks(agent: str, known: LastTrial | None) -> bool:
-    return known is None or (agent == _HUMAN and not known.is_passed)
+    return known is None or (agent == HUMAN and not known.is_passed)
 
 
 def _runs(context: ApiContext, suite: str) -> Iterator[RunFolder]:
@@ -146,6 +142,6 @@ def _runs(context: ApiContext, suite: str) -> Iterator[RunFolder]:
     rows = [row for row in list_runs(context.store)[::-1] if row.suite == suite]
     for agent in LAST_TRIAL_AGENTS:
         own = [row for row in rows if row.agent == agent]
-        older = [row for row in own[_RUNS_EACH:] if row.passed] if agent == _HUMAN else []
+        older = [row for row in own[_RUNS_EACH:] if row.passed] if agent == HUMAN else []
         for row in own[:_RUNS_EACH] + older[:_BASELINES]:
             yield context.store.open(row.run)

@@ -26,6 +26,7 @@ def test_setup_operations_match_the_documented_ones() -> None:
         "desktop": {
             *("put_file", "copy_files", "make_dir", "keep_reference", "run"),
             *("set_gsetting", "start_app", "start_program", "open_document", "trust_worlds"),
+            *("serve_pages", "add_bookmarks", "add_history", "open_tabs"),
         },
         "phone": {
             *("add_task", "add_contact", "add_message", "add_call", "add_event", "add_row"),

@@ -5,8 +5,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from controller.planning import specify_task
 from controller.service.machine_service import HostMachineService
 from controller.service.state.tokens import Role
+from controller.store.proofs import ProofStore, TaskProof, task_key
+from controller.wiring import open_suite
+from evaluators.metrics.suite_statistics import applications_of
+from evaluators.source_digest import SourceDigester
 from foundation.clock import SYSTEM_CLOCK
 from foundation.errors import MachineError, UnknownNameError, UnsupportedError
 from images.build_logs import log_path
@@ -89,8 +94,69 @@ def test_suite_page_shows_tasks_graphs_complexity_and_proofs(
     text = browser.get("/suites/smoke").text
     assert text.count('<svg class="graph"') == 8
     assert "2 (easy)" in text
-    assert "not recorded" in text
+    assert '<span class="soft">unproven</span>' in text
     assert browser.get("/suites/nothing").status_code == 404
+
+
+def rows_of(text: str) -> list[str]:
+    """Return the tasks in the table of a suite's page."""
+    return re.findall(r'<th scope="row"><a href="/suites/smoke/tasks/([\w-]+)">', text)
+
+
+@pytest.mark.slow
+def test_tasks_of_a_suite_are_searched_and_filtered(
+    browser: TestClient, context: ApiContext
+) -> None:
+    sign_in(browser, context)
+    every = [task.id for task in open_suite("smoke").tasks]
+    editor = [
+        task.id for task in open_suite("smoke").tasks if "Text Editor" in applications_of(task)
+    ]
+    assert 0 < len(editor) < len(every)
+    assert rows_of(browser.get("/suites/smoke").text) == every
+    for query, chosen in (
+        ("platform=phone", ["phone-tick-off", "phone-new-contact"]),
+        ("platform=phone&text=TICK-off", ["phone-tick-off"]),
+        ("text=contact+number", ["phone-new-contact", "cross-contact-number"]),
+        ("proof=full", []),
+        ("proof=unproven", every),
+        ("subset=none", []),
+        ("application=Text+Editor", editor),
+    ):
+        text = browser.get(f"/suites/smoke?{query}").text
+        assert rows_of(text) == chosen, query
+        assert f"{len(chosen)} of {len(every)} tasks" in text
+    assert "No task matches." in browser.get("/suites/smoke?tag=nothing").text
+    assert browser.get(f"/suites/smoke?text={'x' * 201}").status_code == 422
+
+
+@pytest.mark.slow
+def test_each_task_has_a_page_with_its_graph_and_what_is_wrong_with_it(
+    browser: TestClient, context: ApiContext
+) -> None:
+    suite = open_suite("smoke")
+    task = suite.task("desktop-editor")
+    images = {spec.key: "another" for spec in task.roles.values()}
+    proof = TaskProof(
+        task=task.id,
+        level="full",
+        faults=("noop ended with PASS",),
+        attempts=7,
+        images=images,
+        proved_s=1.0,
+        code="1.0",
+    )
+    key = task_key(specify_task(task, suite.vocabulary, SourceDigester()), "real")
+    ProofStore(context.settings.runs_dir.parent / "proofs").conclude(key, proof)
+    sign_in(browser, context)
+    text = browser.get("/suites/smoke/tasks/desktop-editor").text
+    assert text.count('<svg class="graph"') == 1
+    assert "noop ended with PASS" in text
+    assert "7 attempts" in text
+    assert 'rel="prev">desktop-invoice' in text
+    assert 'rel="next">phone-tick-off' in text
+    assert "faulty" in browser.get("/suites/smoke").text
+    assert browser.get("/suites/smoke/tasks/desktop-editr").status_code == 404
 
 
 @pytest.mark.slow
