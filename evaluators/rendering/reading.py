@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-VERSION = 3
+VERSION = 4
 """Version of what is read, and how."""
 _INK = 0.35
 _FULL_INK = 0.9
@@ -47,6 +47,9 @@ _CONTEXT = 24
 """Characters around a text that may be pictured with it."""
 _LOOKS = ((1.0, True), (1.3, False), (1.6, True), (1.6, False))
 """How a line is read, until it agrees with its text: stretched, or narrow letters are lost; in black on white or as drawn."""
+_WORD_GAP = 0.18
+"""Width of gaps where a line is divided to be read in parts, as a part of its height."""
+_WORD_STRETCH = 1.3
 
 
 def read_again(reply: bytes) -> bytes:
@@ -139,14 +142,20 @@ def _measure(reading: dict[str, Any], contexts: Sequence[str]) -> dict[str, Any]
     if not is_readable(reading["text"]):
         return measured
     before, after = _neighbours(reading["text"], [context] if context else contexts)
-    for stretch, is_plain in _LOOKS:
-        measured["read"] = line_reader().read_line(line.cut(stretch, is_plain=is_plain))
-        measured["agrees"] = can_be(
-            measured["read"], reading["text"], before, after, is_alone=is_alone
-        )
+    for read in _readings_of(line):
+        measured["read"] = read
+        measured["agrees"] = can_be(read, reading["text"], before, after, is_alone=is_alone)
         if measured["agrees"]:
             break
     return measured
+
+
+def _readings_of(line: _Line) -> Iterator[str]:
+    reader = line_reader()
+    for stretch, is_plain in _LOOKS:
+        yield reader.read_line(line.cut(stretch, is_plain=is_plain))
+    # Small letters below or above the others can be lost in a long line.
+    yield " ".join(map(reader.read_line, line.words()))
 
 
 class _Line:
@@ -212,6 +221,9 @@ class _Line:
         right = _edge(columns[self._place["right_px"] :], gap)
         start = max(self._place["left_px"] - left, 0)
         end = min(self._place["right_px"] + right, columns.size)
+        return self._framed(start, end, stretch, is_plain=is_plain)
+
+    def _framed(self, start: int, end: int, stretch: float, *, is_plain: bool) -> Pixels:
         image = Image.fromarray(self._plain(start, end) if is_plain else self._pixels[:, start:end])
         image = ImageOps.expand(
             image.convert("RGB"),
@@ -220,6 +232,18 @@ class _Line:
         )
         size = max(1, round(image.width * stretch)), image.height
         return np.asarray(image.resize(size, Image.Resampling.BICUBIC))
+
+    def words(self) -> Iterator[Pixels]:
+        """Yield the parts of the line between gaps, as drawn; each is about as wide as the line is high, or wider."""
+        height = self._place["bottom_px"] - self._place["top_px"]
+        columns = (self._distance > _INK * self._most).any(axis=0)
+        start, end = max(self._place["left_px"], 0), min(self._place["right_px"], columns.size)
+        gap = max(2, round(_WORD_GAP * height))
+        while start < end:
+            stop = min(start + height, end)
+            stop += _edge(columns[stop:end], gap)
+            yield self._framed(start, stop, _WORD_STRETCH, is_plain=False)
+            start = stop
 
     def _plain(self, start: int, end: int) -> Pixels:
         ink = np.clip(self._distance[:, start:end] * (255 / self._most), 0, 255)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from foundation.errors import RequirementError, UnknownNameError, UnsupportedError
+from foundation.errors import ImageError, RequirementError, UnknownNameError, UnsupportedError
 from provisioning.fleet.backend import ForkingBackend
 from provisioning.fleet.health import check
 from provisioning.fleet.host_backends import HostBackends
@@ -119,9 +119,12 @@ class MachineOperations:
             resource.snapshots.save(name)
 
     def delete(self, machine_id: str) -> None:
-        """Remove a machine and everything that belongs to it."""
-        with self._claimed(machine_id) as machine:
-            machine.delete()
+        """Remove a machine and everything that belongs to it, also if its image is gone or not used."""
+        try:
+            with self._claimed(machine_id) as machine:
+                machine.delete()
+        except ImageError:
+            self._remove(machine_id)
 
     def fork(self, spec: ResourceSpec = _DESKTOP) -> tuple[str, ResetReport]:
         """Start a fork of a template for manual use; it stays until it is deleted.
@@ -156,6 +159,17 @@ class MachineOperations:
             raise
         handle.release()
         return handle.folder.machine_id, report
+
+    def _remove(self, machine_id: str) -> None:
+        folder, record = self.find(machine_id)
+        claim = folder.require_claim()
+        try:
+            backend = self._open_backends(self._settings).of_record(record)
+            if backend is not None:
+                backend.remove_by_id(machine_id)
+            folder.remove()
+        finally:
+            claim.release()
 
     @contextlib.contextmanager
     def _claimed(self, machine_id: str) -> Iterator[HostResource]:

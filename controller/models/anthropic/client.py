@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 from controller.models.anthropic.messages import beta_headers, read_reply, request_body
 from controller.models.json_replies import load_reply
@@ -38,6 +39,7 @@ class AnthropicClient:
             timeout=settings.timeout_s,
             max_retries=0,
         )
+        finalize(self, self._sdk.close)
 
     def request(self, request: Request, log: Callable[[str], object]) -> Reply:
         """Send a request once and return the reply.

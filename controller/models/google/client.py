@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from itertools import count
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 from controller.models.failures import Failure
 from controller.models.google.messages import read_reply, request_body
@@ -51,6 +52,7 @@ class GoogleClient:
                 "timeout": round(settings.timeout_s * 1000),
             },
         )
+        finalize(self, self._sdk.close)
 
     def request(self, request: Request, log: Callable[[str], object]) -> Reply:
         """Send a request once and return the reply.

@@ -144,18 +144,20 @@ COUNTED = {"text": "Some words in pieces.", "usage": {"input": 90, "output": 12,
 def test_streams_of_all_apis_report_their_usage() -> None:
     rules = [{"reply": COUNTED, "chunk_s": 0.001}]
     with serving(parse_script({"members": {"m": {"rules": rules}}})) as server:
-        client = openai.OpenAI(base_url=f"{server.address}/v1", api_key="none")
-        chunks = client.chat.completions.create(
-            model="m", messages=[{"role": "user", "content": "a"}], stream=True
-        )
-        text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
-        assert text == COUNTED["text"]
-        events = [*client.responses.create(model="m", input=[], stream=True)]
-        assert [event.type for event in events] == ["response.created", "response.completed"]
-        claude = anthropic.Anthropic(base_url=server.address, api_key="none")
-        with claude.messages.stream(
-            model="m", max_tokens=9, messages=[{"role": "user", "content": "a"}]
-        ) as stream:
+        with openai.OpenAI(base_url=f"{server.address}/v1", api_key="none") as client:
+            chunks = client.chat.completions.create(
+                model="m", messages=[{"role": "user", "content": "a"}], stream=True
+            )
+            texts = [chunk.choices[0].delta.content for chunk in chunks if chunk.choices]
+            assert "".join(text or "" for text in texts) == COUNTED["text"]
+            events = [*client.responses.create(model="m", input=[], stream=True)]
+            assert [event.type for event in events] == ["response.created", "response.completed"]
+        with (
+            anthropic.Anthropic(base_url=server.address, api_key="none") as claude,
+            claude.messages.stream(
+                model="m", max_tokens=9, messages=[{"role": "user", "content": "a"}]
+            ) as stream,
+        ):
             assert "".join(stream.text_stream) == COUNTED["text"]
         readers: dict[str, tuple[GatewayRules, dict[str, Any]]] = {
             "/v1/chat/completions": (OpenAIGateway(), {"messages": [user("a")]}),

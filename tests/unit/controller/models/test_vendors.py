@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
+import warnings
 from typing import Any
 
 import pytest
@@ -221,3 +223,16 @@ def test_sampling_and_extra_fields_are_sent(adapter: str, monkeypatch: pytest.Mo
     assert ('"seed": 5' in flat) is (adapter in {"openai", "google"})
     config = body.get("generationConfig", body)
     assert config["temperature"] == 0.0
+
+
+@pytest.mark.slow
+@each
+def test_connections_are_closed_with_their_client(adapter: str) -> None:
+    with serving(script({"reply": {"text": "Hello."}}, key=KEY)) as server:
+        endpoint = ModelEndpoint(settings(server, adapter))
+        endpoint.ask(ask(HELLO))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", ResourceWarning)
+            del endpoint
+            gc.collect()
+    assert [str(each.message) for each in caught] == []

@@ -119,3 +119,26 @@ def test_what_of_a_cell_is_cut_off_may_be_in_the_picture() -> None:
     asked = row(("Total 41", picture("Total 41.50")))
     asked["readings"][0]["context"] = "Total 41.50 in all"
     assert judged(asked, "sheets")["is_shown"]
+
+
+def lowered(before: str, digit: str, behind: str) -> dict[str, Any]:
+    """Return the picture of a line with a small digit below the others."""
+    large, small = ImageFont.load_default(22), ImageFont.load_default(13)
+    image = Image.new("RGB", (640, BOTTOM + 3), "white")
+    draw = ImageDraw.Draw(image)
+    x = float(LEFT)
+    for text, font, y in ((before, large, 27), (digit, small, 34), (behind, large, 27)):
+        draw.text((x, y), text, fill="black", font=font, anchor="ls")
+        x += font.getlength(text) + 4 * (font is small)
+    out = io.BytesIO()
+    image.save(out, "PNG")
+    data = base64.b64encode(out.getvalue()).decode()
+    edges = {"left_px": LEFT, "right_px": int(x), "top_px": TOP, "baseline_px": 27}
+    return {**edges, "bottom_px": BOTTOM, "png": data}
+
+
+def test_small_digits_of_a_long_line_are_read_in_its_parts() -> None:
+    text = "Methane is CH4; it is explosive."
+    shown = judged(row((text, lowered("Methane is CH", "4", "; it is explosive."))))
+    assert shown["is_shown"], shown["reason"]
+    assert not judged(row((text, lowered("Methane is CH", "3", "; it is explosive."))))["is_shown"]

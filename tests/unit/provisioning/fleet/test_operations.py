@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from unittest.mock import Mock
 
 import pytest
 
 from foundation.errors import (
+    ImageCorruptError,
     MachineBusyError,
     RequirementError,
     ResetMismatchError,
@@ -131,6 +133,24 @@ def test_deleted_machine_is_gone(
     assert folder.read() is None
     with pytest.raises(UnknownNameError):
         operations.find(ID)
+
+
+def test_machine_of_a_failed_image_can_be_deleted(
+    operations: MachineOperations,
+    backend: ForkingFake,
+    folder: MachineFolder,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ended: list[str] = []
+    refusal = ImageCorruptError("The image office failed its specification, and is not used.")
+    monkeypatch.setattr(backend, "attach", Mock(side_effect=refusal))
+    monkeypatch.setattr(backend, "remove_by_id", ended.append)
+    with pytest.raises(ImageCorruptError):
+        operations.start(ID)
+    operations.delete(ID)
+    assert ended == [ID]
+    assert folder.read() is None
+    assert not folder.is_claimed()
 
 
 def test_snapshot_is_saved_under_its_name(
