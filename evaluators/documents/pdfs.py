@@ -141,7 +141,7 @@ def pdf_field_equals(view: MachineView, path: MachinePath, field: str, value: st
 def pdf_box_checked(view: MachineView, path: MachinePath, field: str, *, checked: bool) -> bool:
     """Return whether a check box or radio button of a PDF's form is ticked, or not.
 
-    A tick must be seen. Of several boxes with the same name, such as radio buttons, one must be so. Proves the state, not
+    A tick must be seen, and a box without one be empty. Of several boxes with the same name, such as radio buttons, one must be so. Proves the state, not
     who caused it.
 
     Args:
@@ -155,7 +155,8 @@ def pdf_box_checked(view: MachineView, path: MachinePath, field: str, *, checked
     """
 
     def is_so(box: PdfField, row: Shown) -> bool:
-        return box.type in _TICKED and box.is_checked == checked and (row.is_shown or not checked)
+        is_so = row.is_shown if checked else row.is_empty is not False
+        return box.type in _TICKED and box.is_checked == checked and is_so
 
     return _has_box(view, path, field, is_so)
 

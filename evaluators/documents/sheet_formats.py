@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from evaluators.decorators import MachinePath, evaluator
+from evaluators.documents.text_passages import is_font_unknown
 from evaluators.rendering.request import CELL_PATTERN
 from evaluators.rendering.views.common import CharacterFormat, DrawnRun
 from evaluators.rendering.views.sheets import CellRun
 from evaluators.sheets.places import RANGE_PATTERN, cells_in, name_of, shown_sheet
 from evaluators.sheets.seen import see_cell, see_cells
+from evaluators.sheets.values import shows_order
 
 if TYPE_CHECKING:
     from evaluators.machine_view import MachineView
@@ -97,6 +99,8 @@ def cells_bold(view: MachineView, path: MachinePath, cells: list[Place], sheet: 
     tab = shown_sheet(view, path, sheet)
     if tab is None or not cells:
         return False
+    if _are_fonts_unknown(view, path):
+        return False
     names = {name_of(cell.row, cell.column): cell for cell in tab.cells}
     others = [cell for name, cell in names.items() if name not in cells]
     if others and all(tab.formats[cell.format].is_bold for cell in others):
@@ -156,6 +160,8 @@ def cells_look(
     names = cells_in(cells)
     if tab is None or len(names) > _MAX_CELLS or not look.model_fields_set:
         return False
+    if look.model_fields_set & _BY_FONT and _are_fonts_unknown(view, path):
+        return False
     filled = {name_of(cell.row, cell.column) for cell in tab.cells if cell.text}
     wanted = [name for name in names if name in filled]
     return bool(wanted) and _look_so(see_cells(view, path, sheet, wanted), wanted, look)
@@ -172,7 +178,7 @@ def cells_sorted(
 ) -> bool:
     """Return whether the cells of a column are sorted, and none of them is empty or hidden.
 
-    Numbers come before texts; texts are compared without letter case. Use it with a check that the
+    All cells must show their values, maybe with a unit. Numbers come before texts; texts are compared without letter case. Use it with a check that the
     values are still there, such as ``cells_equal``.
 
     Args:
@@ -196,10 +202,15 @@ def cells_sorted(
         cell.type == "stale" or not tab.is_open(cell.row, cell.column) for cell in column
     )
     keys = [_sort_key(cell.value) for cell in column]
-    return not is_hidden and keys == sorted(keys, reverse=order == "descending")
+    if is_hidden or keys != sorted(keys, reverse=order == "descending"):
+        return False
+    seen = see_cells(view, path, sheet, names)
+    return all(name in seen and shows_order(seen[name]) for name in names)
 
 
 _MAX_CELLS = 2000
+_BY_FONT = frozenset({"font", "size_pt", "is_bold", "is_italic"})
+_PLACE_MM = 1.0
 _SIZE_RATIO = 0.05
 _COLOR_STEP = 2
 """How far the print of a size and a colour may be from them."""
@@ -211,6 +222,11 @@ def _sort_key(value: float | str | None) -> tuple[bool, float, str]:
     return True, 0.0, (value or "").casefold()
 
 
+def _are_fonts_unknown(view: MachineView, path: str) -> bool:
+    book = view.workbook(path)
+    return book is not None and is_font_unknown(book.brings_fonts, path)
+
+
 def _look_so(seen: dict[str, SeenCell], cells: list[str], wanted: CellLook) -> bool:
     """Return whether cells are seen and have a formatting, with all their parts."""
     return all(
@@ -218,7 +234,27 @@ def _look_so(seen: dict[str, SeenCell], cells: list[str], wanted: CellLook) -> b
         and seen[name].shown.is_shown
         and all(_has_look(look, wanted) for look in (seen[name].look, *seen[name].cell.runs))
         and all(_is_drawn_so(run, wanted) for run in seen[name].shown.drawn_runs)
+        and _is_placed_so(seen[name].shown.gaps_mm, wanted)
         for name in cells
+    )
+
+
+def _is_placed_so(gaps: tuple[float, float, float, float] | None, wanted: CellLook) -> bool:
+    """Return whether letters are drawn at the wanted side of their cell, or in the middle; so if that was not measured."""
+    if gaps is None:
+        return True
+    left, top, right, bottom = gaps
+    sides = {
+        "left": (left, right), "right": (right, left), "center": (left, right),
+        "top": (top, bottom), "bottom": (bottom, top), "middle": (top, bottom),
+    }  # fmt: skip
+    vertical = "middle" if wanted.vertical == "center" else wanted.vertical
+    return all(
+        near <= far + _PLACE_MM
+        and (name not in {"center", "middle"} or far - near <= _PLACE_MM + (near + far) / 3)
+        for name in (wanted.horizontal, vertical)
+        if name in sides
+        for near, far in [sides[name] if name not in {"center", "middle"} else sorted(sides[name])]
     )
 
 

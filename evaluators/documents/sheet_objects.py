@@ -12,14 +12,17 @@ from pydantic import Field
 
 from evaluators.decorators import MachinePath, evaluator
 from evaluators.rendering.request import SheetObjectItem
-from evaluators.sheets.places import RANGE_PATTERN, is_hidden, qualified, shown_sheet
+from evaluators.sheets.places import RANGE_PATTERN, cells_in, is_hidden, qualified, shown_sheet
+from evaluators.sheets.seen import see_cells
+from evaluators.sheets.values import shows_order
 
 if TYPE_CHECKING:
     from evaluators.machine_view import MachineView
-    from evaluators.rendering.views.sheets import Chart, DataField
+    from evaluators.rendering.views.sheets import Chart, DataField, PivotTable, Sheet
 
 Area = Annotated[str, Field(pattern=RANGE_PATTERN)]
 ChartKind = Literal["bar", "column", "line", "pie", "scatter", "area"]
+_MAX_RESULTS = 100
 _CHARTS: dict[str, ChartKind] = {
     "LineChartType": "line",
     "PieChartType": "pie",
@@ -66,6 +69,7 @@ def sheet_has_chart(
         if _kind_of(chart) == kind
         and title in {"", chart.title}
         and _ranges_of(chart, tab.name) == wanted
+        and not (chart.is_percent and len(chart.series) == 1)
     ]
     items = tuple(SheetObjectItem(sheet=sheet, name=name) for name in names)
     book = view.workbook(path, shown=items) if items else None
@@ -88,7 +92,7 @@ def sheet_has_pivot_table(
     columns: list[str] | None = None,
     sheet: str = "",
 ) -> bool:
-    """Return whether a sheet has a pivot table with exactly the given fields.
+    """Return whether a sheet has a pivot table with exactly the given fields, and shows its results.
 
     Args:
         view: the machine.
@@ -112,8 +116,22 @@ def sheet_has_pivot_table(
         and [name for name in table.column_fields if name != "Data"] == (columns or [])
         and {_field_name(field): field.function for field in table.data_fields} == values
         and not is_hidden(tab, table.output)
+        and _shows_results(view, path, sheet, tab, table)
         for table in tab.pivot_tables
     )
+
+
+def _shows_results(view: MachineView, path: str, sheet: str, tab: Sheet, table: PivotTable) -> bool:
+    """Return whether the cells of a pivot table have the names of its fields and results, which are seen."""
+    names = cells_in(table.output)
+    cells = {name: cell for name in names if (cell := tab.cell(name)) is not None}
+    texts = {cell.text for cell in cells.values()}
+    results = [name for name, cell in cells.items() if isinstance(cell.value, float)]
+    fields = {*table.row_fields, *table.column_fields} - {"Data"}
+    if not fields <= texts or not results:
+        return False
+    seen = see_cells(view, path, sheet, results[:_MAX_RESULTS])
+    return all(name in seen and shows_order(seen[name]) for name in results[:_MAX_RESULTS])
 
 
 def _field_name(field: DataField) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evaluators.machine_view import MachineView
+    from evaluators.rendering.views.common import Shown
     from evaluators.rendering.views.slides import Shape
 
 Number = Annotated[int, Field(ge=1)]
@@ -32,6 +33,8 @@ _TRANSITIONS = {
 }  # fmt: skip
 """Source: com.sun.star.animations.TransitionType, and Impress's presets."""
 _MAX_SHAPES = 10
+_PX_PER_MM = 96 / 25.4
+_LEAST_SEEN = 0.5
 _MIN_SHARE = 0.1
 _NEAR = 8
 """Largest difference of a colour channel, 0 to 255, of the same colour."""
@@ -225,13 +228,25 @@ def _has_shape(
 ) -> bool:
     """Return whether a slide has a shape of that name or text that is seen and fulfils a condition."""
     content = slide_of(view.presentation(path), slide)
-    items = [
-        ObjectItem(number=shape.number, page=slide - 1)
+    shapes = [
+        shape
         for shape in (content.shapes if content is not None else ())
         if _is_called(shape, name) and is_so(shape)
     ]
+    items = [ObjectItem(number=shape.number, page=slide - 1) for shape in shapes]
     deck = view.presentation(path, shown=items[:_MAX_SHAPES]) if items else None
-    return deck is not None and any(row.is_shown for row in deck.shown)
+    return deck is not None and any(
+        row.is_shown and _fills(shape, row)
+        for shape, row in zip(shapes[:_MAX_SHAPES], deck.shown, strict=True)
+    )
+
+
+def _fills(shape: Shape, row: Shown) -> bool:
+    """Return whether what is seen of a shape without text is at least half as wide and as high as the shape."""
+    if lines_of(shape) or shape.rotation_deg or shape.shapes:
+        return True
+    sides = (row.width_px, shape.width_mm), (row.height_px, shape.height_mm)
+    return all(seen_px / _PX_PER_MM >= _LEAST_SEEN * side_mm for seen_px, side_mm in sides)
 
 
 def _is_called(shape: Shape, name: str) -> bool:

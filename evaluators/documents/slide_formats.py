@@ -11,7 +11,8 @@ from pydantic import Field
 
 from evaluators.decorators import MachinePath, evaluator
 from evaluators.documents.drawn import has_color, has_label, has_marks
-from evaluators.documents.slide_texts import every_run, passages
+from evaluators.documents.slide_texts import passages
+from evaluators.documents.text_passages import is_font_unknown
 
 if TYPE_CHECKING:
     from evaluators.machine_view import MachineView
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 Number = Annotated[int, Field(ge=1)]
 Points = Annotated[float, Field(gt=0)]
+_BY_FONT = frozenset({"bold", "italic"})
 _MIN_DRAWN = 0.25
 """Least height of the letters of a text, as a part of its font size; small letters have a half."""
 
@@ -51,6 +53,7 @@ def slide_text_styled(
         all(_has_look(run, look) for run in passage.runs)
         and not any(_has_look(run, look) for run in passage.around)
         and has_marks(passage.drawn, look)
+        and not (look in _BY_FONT and is_font_unknown(passage.has_foreign_fonts, path))
         for passage in found
     )
 
@@ -101,7 +104,12 @@ def slide_text_font(
         with: {path: ~/a.odp, slide: 1, text: now, font: DejaVu Sans}}``
     """
     wanted = font.strip().casefold()
-    return every_run(view, path, slide, text, lambda run: run.font.strip().casefold() == wanted)
+    found = passages(view, path, slide, text)
+    return bool(found) and all(
+        not is_font_unknown(passage.has_foreign_fonts, path)
+        and all(run.font.strip().casefold() == wanted for run in passage.runs)
+        for passage in found
+    )
 
 
 @evaluator(on="documents")
@@ -127,7 +135,8 @@ def slide_text_size(
     wanted = round(size_pt, 1)
     found = passages(view, path, slide, text)
     return bool(found) and all(
-        passage.drawn_pt >= _MIN_DRAWN * size_pt
+        not is_font_unknown(passage.has_foreign_fonts, path)
+        and passage.drawn_pt >= _MIN_DRAWN * size_pt
         and all(round(run.size_pt, 1) == wanted for run in passage.runs)
         for passage in found
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from evaluators.rendering.request import TextItem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from evaluators.machine_view import MachineView
     from evaluators.rendering.views.common import Place, Reading, Shown
@@ -32,6 +32,7 @@ class Passage:
         around: the runs of the visible characters directly before and after it in its paragraph.
         drawn_pt: height of the highest line of the text that is seen on the slide, in points.
         drawn: lines of the text on the slide that were measured.
+        has_foreign_fonts: whether its letters may have any weight, slant and size.
     """
 
     paragraph: SlideParagraph
@@ -39,6 +40,7 @@ class Passage:
     around: tuple[Run, ...]
     drawn_pt: float
     drawn: tuple[Reading, ...]
+    has_foreign_fonts: bool
 
 
 def slide_of(deck: SlidesView | None, number: int) -> Slide | None:
@@ -120,20 +122,19 @@ def passages(view: MachineView, path: str, slide: int, text: str) -> list[Passag
         passage
         for shape in shapes_of(content)
         for paragraph in shape.paragraphs
-        for passage in _passages_in(paragraph, wanted, drawn_pt, deck.shown[0].readings)
+        for passage in _passages_in(
+            paragraph, wanted, drawn_pt, deck.shown[0].readings, has_foreign_fonts=deck.brings_fonts
+        )
     ]
 
 
-def every_run(
-    view: MachineView, path: str, slide: int, text: str, is_so: Callable[[Run], bool]
-) -> bool:
-    """Return whether a text is seen on a slide, and all its occurrences have a formatting."""
-    found = passages(view, path, slide, text)
-    return bool(found) and all(is_so(run) for passage in found for run in passage.runs)
-
-
 def _passages_in(
-    paragraph: SlideParagraph, text: str, drawn_pt: float, drawn: tuple[Reading, ...]
+    paragraph: SlideParagraph,
+    text: str,
+    drawn_pt: float,
+    drawn: tuple[Reading, ...],
+    *,
+    has_foreign_fonts: bool,
 ) -> Iterator[Passage]:
     letters = "".join(run.text for run in paragraph.runs)
     runs = [run for run in paragraph.runs for _ in run.text]
@@ -145,7 +146,8 @@ def _passages_in(
             run for run, letter in zip(runs[end:], letters[end:], strict=True) if letter.strip()
         ]
         around = (*before[-1:], *after[:1])
-        yield Passage(paragraph, tuple(runs[start:end]), around, drawn_pt, drawn)
+        own = tuple(runs[start:end])
+        yield Passage(paragraph, own, around, drawn_pt, drawn, has_foreign_fonts)
         start = letters.find(text, start + 1)
 
 

@@ -17,23 +17,31 @@ from evaluators.documents.drawn import has_color, has_marks
 from evaluators.documents.text_passages import (
     every_paragraph,
     every_run,
+    is_font_unknown,
+    label_words,
     part_of_document,
     seen_paragraphs,
     seen_passages,
 )
+from evaluators.documents.text_places import are_aligned
 from evaluators.rendering.request import ObjectItem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from evaluators.machine_view import MachineView
-    from evaluators.rendering.views.text import Run, TextTable
+    from evaluators.rendering.views.common import Reading
+    from evaluators.rendering.views.text import Paragraph, Run, TextTable, TextView
 
 MAX_PICTURES = 10
 Count = Annotated[int, Field(ge=1)]
 Pictures = Annotated[int, Field(ge=1, le=MAX_PICTURES)]
 Level = Annotated[int, Field(ge=1, le=9)]
 _BLACK = "#000000"
+_RAISED = {"superscript": 1, "subscript": -1}
+_BY_FONT = frozenset({"bold", "italic", *_RAISED})
+_MIN_RAISED_PERCENT = 10
+"""Least distance from the baseline of the text next to it, of the font's height."""
 
 
 @evaluator(on="documents")
@@ -55,7 +63,8 @@ def document_text_equals(view: MachineView, path: MachinePath, text: str) -> boo
     document, paragraphs = part_of_document(view, path, "body")
     if document is None:
         return False
-    return _lines(row.text for row, is_seen in paragraphs if is_seen) == _lines([text])
+    seen = (f"{label_words(row)} {row.text}" for row, is_seen in paragraphs if is_seen)
+    return _lines(seen) == _lines([text])
 
 
 @evaluator(on="documents")
@@ -119,10 +128,13 @@ def document_text_styled(
     if len(passages) != 1:
         return False
     (passage,) = passages
+    if look in _BY_FONT and is_font_unknown(passage.has_foreign_fonts, path):
+        return False
     return (
         all(_has_look(run, look) for run in passage.runs)
         and not any(_has_look(run, look) for run in passage.neighbours)
         and has_marks(passage.drawn, look)
+        and (look not in _RAISED or _is_raised(passage.runs, passage.neighbours))
     )
 
 
@@ -166,7 +178,8 @@ def document_text_size(view: MachineView, path: MachinePath, text: str, size_pt:
     Example:
         ``{on: desktop, check: document_text_size, with: {path: ~/a.odt, text: Aim, size_pt: 18}}``
     """
-    return every_run(view, path, text, lambda run: round(run.size_pt, 1) == round(size_pt, 1))
+    wanted = round(size_pt, 1)
+    return every_run(view, path, text, lambda run: round(run.size_pt, 1) == wanted, is_by_font=True)
 
 
 @evaluator(on="documents")
@@ -189,7 +202,14 @@ def document_paragraph_aligned(
         with: {path: ~/a.odt, text: Aim, alignment: center}}``
     """
     wanted = "block" if alignment == "justify" else alignment
-    return every_paragraph(view, path, text, lambda paragraph: paragraph.alignment == wanted)
+
+    def is_so(paragraph: Paragraph) -> bool:
+        return paragraph.alignment == wanted
+
+    def is_placed(document: TextView, _row: Paragraph, lines: tuple[Reading, ...]) -> bool:
+        return are_aligned(document, lines, wanted)
+
+    return every_paragraph(view, path, text, is_so, is_placed=is_placed)
 
 
 @evaluator(on="documents")
@@ -245,6 +265,18 @@ def document_picture_count(view: MachineView, path: MachinePath, count: Pictures
 def _lines(texts: Iterable[str]) -> list[str]:
     lines = [line.strip() for text in texts for line in text.split("\n")]
     return [line for line in lines if line]
+
+
+def _is_raised(runs: list[Run], neighbours: list[Run]) -> bool:
+    """Return whether letters are visibly above, or below, those next to them; so if it was not measured."""
+    levels = [run.raised_percent for run in (*runs, *neighbours)]
+    if None in levels:
+        return True
+    return all(
+        abs((run.raised_percent or 0) - (near.raised_percent or 0)) >= _MIN_RAISED_PERCENT
+        for run in runs
+        for near in neighbours
+    )
 
 
 def _has_look(run: Run, look: str) -> bool:

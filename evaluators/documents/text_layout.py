@@ -15,16 +15,21 @@ from evaluators.documents.text_passages import (
     every_paragraph,
     every_run,
     has_ink,
+    is_font_unknown,
+    lines_drawn,
     part_of_document,
 )
+from evaluators.documents.text_places import are_aligned, is_indented
 
 if TYPE_CHECKING:
     from evaluators.machine_view import MachineView
-    from evaluators.rendering.views.text import Paragraph
+    from evaluators.rendering.views.common import Reading
+    from evaluators.rendering.views.text import Paragraph, TextView
 
 Margin = Literal["header", "footer"]
 Positive = Annotated[float, Field(gt=0)]
 NotNegative = Annotated[float, Field(ge=0)]
+_WHITE = "#ffffff"
 _PAGE_NUMBER = "PageNumber"
 _MM_PER_PT = 25.4 / 72
 _TOLERANCE_PT = 0.5
@@ -48,10 +53,14 @@ def document_text_font(view: MachineView, path: MachinePath, font: str, text: st
     """
     wanted = font.casefold()
     if text:
-        return every_run(view, path, text, lambda run: run.font.casefold() == wanted)
-    _, paragraphs = part_of_document(view, path, "body", "table")
+        return every_run(
+            view, path, text, lambda run: run.font.casefold() == wanted, is_by_font=True
+        )
+    document, paragraphs = part_of_document(view, path, "body", "table")
     runs = [run for row, _ in paragraphs for run in row.runs if any(map(has_ink, run.text))]
     is_any_seen = any(is_seen for _, is_seen in paragraphs)
+    if document is None or is_font_unknown(document.brings_fonts, path):
+        return False
     return is_any_seen and all(run.font.casefold() == wanted for run in runs)
 
 
@@ -76,7 +85,7 @@ def document_text_highlighted(view: MachineView, path: MachinePath, text: str, c
         path,
         text,
         lambda run: run.highlight == wanted,
-        lambda line: wanted is None or has_background(line, wanted),
+        lambda line: has_background(line, wanted or _WHITE),
     )
 
 
@@ -158,7 +167,10 @@ def document_paragraph_indented(
         indents = {"left": row.left_mm, "right": row.right_mm, "first_line": row.first_line_mm}
         return abs(indents[side] - indent_mm) <= _TOLERANCE_MM
 
-    return every_paragraph(view, path, text, is_so)
+    def is_placed(document: TextView, row: Paragraph, lines: tuple[Reading, ...]) -> bool:
+        return is_indented(document, row, lines, side)
+
+    return every_paragraph(view, path, text, is_so, is_placed=is_placed)
 
 
 @evaluator(on="documents")
@@ -257,7 +269,13 @@ def document_page_break_before(view: MachineView, path: MachinePath, text: str) 
     document, paragraphs = part_of_document(view, path, "body")
     if document is None or not text.strip():
         return False
-    seen = {id(row) for row, is_seen in paragraphs if is_seen}
+    tops = document.shown[0].first_paragraphs
+    first = [document.paragraphs[number] for number in tops or ()]
+    seen = {
+        id(row)
+        for row, is_seen in paragraphs
+        if is_seen and (tops is None or any(row is other for other in first))
+    }
     is_new_page = False
     for row in document.paragraphs:
         is_new_page = is_new_page or row.is_page_break_before
@@ -350,10 +368,11 @@ def document_pages_numbered(
         ``{on: desktop, check: document_pages_numbered,
         with: {path: ~/a.odt, margin: footer, alignment: right}}``
     """
-    _, paragraphs = part_of_document(view, path, margin)
-    return any(
+    document, paragraphs = part_of_document(view, path, margin)
+    return document is not None and any(
         run.field == _PAGE_NUMBER
         for row, is_seen in paragraphs
         if is_seen and alignment in {"any", row.alignment}
+        if alignment == "any" or are_aligned(document, lines_drawn(document, row), alignment)
         for run in row.runs
     )

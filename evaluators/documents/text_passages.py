@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import re
 import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,18 +20,25 @@ if TYPE_CHECKING:
 
 MAX_ASKED = 1000
 """Characters of a text by which it is looked for in the picture."""
+_log = logging.getLogger(__name__)
+_ROMAN = re.compile(r"[ivxlcdm]+", re.IGNORECASE)
+_NUMERAL_LETTERS = 2
 _FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Letters that are drawn as spaces."""
 
 
 @dataclass(frozen=True)
 class Passage:
-    """Characters of a paragraph, from `start` to before `end`; `drawn` are its lines that were measured."""
+    """Characters of a paragraph, from `start` to before `end`; `drawn` are its lines that were measured.
+
+    If `has_foreign_fonts`, its letters may have any weight, slant and size.
+    """
 
     paragraph: Paragraph
     start: int
     end: int
     drawn: tuple[Reading, ...] = ()
+    has_foreign_fonts: bool = False
 
     @property
     def runs(self) -> list[Run]:
@@ -62,8 +71,10 @@ def every_paragraph(
     text: str,
     is_so: Callable[[Paragraph], bool],
     is_drawn: Callable[[tuple[Reading, ...]], bool] = lambda _lines: True,
+    *,
+    is_placed: Callable[[TextView, Paragraph, tuple[Reading, ...]], bool] = lambda *_: True,
 ) -> bool:
-    """Return whether the body has a paragraph with this text, and all of them are seen, are so and are drawn so."""
+    """Return whether the body has a paragraph with this text, and all of them are seen, are so, are drawn so and placed so."""
     document = _ask(view, path, text.strip())
     if document is None:
         return False
@@ -72,6 +83,7 @@ def every_paragraph(
         number in _seen(document)
         and is_so(document.paragraphs[number])
         and is_drawn(_drawn(document, number))
+        and is_placed(document, document.paragraphs[number], _drawn(document, number))
         for number in numbers
     )
 
@@ -82,7 +94,16 @@ def seen_passages(view: MachineView, path: str, text: str) -> list[Passage]:
     if document is None:
         return []
     found = [
-        (number, Passage(paragraph, start, start + len(text), _drawn(document, number)))
+        (
+            number,
+            Passage(
+                paragraph,
+                start,
+                start + len(text),
+                _drawn(document, number),
+                document.brings_fonts,
+            ),
+        )
         for number, paragraph in enumerate(document.paragraphs)
         if paragraph.part in {"body", "table"}
         for start in _places(paragraph, text)
@@ -97,12 +118,33 @@ def every_run(
     text: str,
     is_so: Callable[[Run], bool],
     is_drawn: Callable[[Reading], bool] = lambda _line: True,
+    *,
+    is_by_font: bool = False,
 ) -> bool:
-    """Return whether a text occurs, is seen everywhere, and all of its runs are so and drawn so."""
+    """Return whether a text occurs, is seen everywhere, and all of its runs are so and drawn so.
+
+    Args:
+        view: the machine.
+        path: path of the document.
+        text: the text.
+        is_so: whether a run is so.
+        is_drawn: whether a line is drawn so.
+        is_by_font: whether a font of the document's own could look otherwise.
+    """
     passages = seen_passages(view, path, text)
     return bool(passages) and all(
-        all(map(is_so, passage.runs)) and all(map(is_drawn, passage.drawn)) for passage in passages
+        not (is_by_font and is_font_unknown(passage.has_foreign_fonts, path))
+        and all(map(is_so, passage.runs))
+        and all(map(is_drawn, passage.drawn))
+        for passage in passages
     )
+
+
+def is_font_unknown(has_foreign_fonts: bool, path: str) -> bool:  # noqa: FBT001
+    """Return whether letters may have another weight, slant and size than their font claims, and log it."""
+    if has_foreign_fonts:
+        _log.info("%s brings fonts of its own, which may look like any other", path)
+    return has_foreign_fonts
 
 
 def part_of_document(
@@ -142,6 +184,12 @@ def _ask(view: MachineView, path: str, text: str) -> TextView | None:
     return view.text_document(path, shown=items) if items else None
 
 
+def lines_drawn(document: TextView, paragraph: Paragraph) -> tuple[Reading, ...]:
+    """Return the lines of a paragraph that were measured."""
+    number = next(at for at, row in enumerate(document.paragraphs) if row is paragraph)
+    return _drawn(document, number)
+
+
 def _drawn(document: TextView, number: int) -> tuple[Reading, ...]:
     """Return the lines of a paragraph that were measured."""
     return tuple(
@@ -159,7 +207,16 @@ def _equal(document: TextView, text: str, numbers: set[int]) -> list[int]:
         for number in sorted(numbers)
         if document.paragraphs[number].part == "body"
         and document.paragraphs[number].text.strip() == text.strip()
+        and not label_words(document.paragraphs[number])
     ]
+
+
+def label_words(paragraph: Paragraph) -> str:
+    """Return the label of a paragraph in a list if it reads as words of a sentence; otherwise nothing."""
+    label = paragraph.list_label.strip()
+    words = [word for word in re.findall(r"[^\W\d_]+", label) if not _ROMAN.fullmatch(word)]
+    is_sentence = len(words) > 1 or any(len(word) > _NUMERAL_LETTERS for word in words)
+    return label if is_sentence and not any(map(str.isdigit, label)) else ""
 
 
 def _places(paragraph: Paragraph, text: str) -> Iterator[int]:

@@ -48,6 +48,10 @@ _TIME = re.compile(
 _GLUE = re.compile(r"(?:[\s,./:'\u2019-]|de|of|T|Z|h|\u5e74|\u6708|\u65e5|\ub144|\uc6d4|\uc77c)*")
 """What may be typed into the format of a date."""
 _WORD = re.compile(r"[^\W\d_]{3}")
+_MAX_STEP = 0.01
+"""Largest step of the last digit of a number with an exponent, as a part of the number."""
+_FIRST_YEAR, _LAST_YEAR = 1930, 2029
+"""Years that two digits mean."""
 _NOON, _MONTHS, _PAIR, _TRIPLE, _YEAR_DIGITS = 12, 12, 2, 3, 4
 
 
@@ -116,6 +120,19 @@ class SeenCell:
         return _iso(value, self.null_date) if is_moment else None
 
 
+def shows_order(seen: SeenCell) -> bool:
+    """Return whether a cell shows its value, apart from words in its number format, such as units."""
+    value, number_format = seen.cell.value, seen.look.number_format
+    if not isinstance(value, float) or seen.text is not None:
+        return seen.text is not None
+    if _DIGIT.search(_literals(number_format)) or not seen.shown.is_shown:
+        return False
+    drawn = seen.shown.drawn
+    for texts in _LITERAL.findall(number_format):
+        drawn = drawn.replace("".join(texts), "", 1)
+    return shows_number(drawn.strip(), "", value)
+
+
 def shows_number(drawn: str, number_format: str, value: float) -> bool:
     """Return whether a drawn text is a number in a usual format, rounded as it is drawn.
 
@@ -129,7 +146,7 @@ def shows_number(drawn: str, number_format: str, value: float) -> bool:
     if fraction and int(fraction[3]):
         found = int(fraction[1] or 0) + int(fraction[2]) / int(fraction[3])
         sign = -1 if drawn[0] in "-\u2212" else 1
-        return abs(found - abs(value)) <= 1 / int(fraction[3]) and sign * value >= 0
+        return abs(found - abs(value)) <= 0.5 / int(fraction[3]) and sign * value >= 0
     shown = _SHOWN.fullmatch(drawn)
     if shown is None or bool(shown["open"]) != bool(shown["close"]):
         return False
@@ -141,6 +158,8 @@ def shows_number(drawn: str, number_format: str, value: float) -> bool:
     sign = -1 if signs and signs[0] != "+" else 1
     scale = 0.01 if "%" in sides else 1.0
     number, step = reading
+    if "e" in shown["number"].lower() and step > _MAX_STEP * abs(number):
+        step = 0.0  # so few digits tell nothing but themselves
     return _is_rounded(sign * number * scale, value, step * scale)
 
 
@@ -190,7 +209,10 @@ def shows_moment(drawn: str, number_format: str, value: float, null_date: str) -
         return False
     time = _TIME.search(drawn)
     day = f"{drawn[: time.start()]} {drawn[time.end() :]}" if time else drawn
-    if time and not _shows_time(time, moment, round(value * _DAY_S)):
+    seconds, has_day = round(value * _DAY_S), bool(re.search("[0-9]", day))
+    if time and not _shows_time(time, moment, seconds, is_duration=not has_day):
+        return False
+    if not time and seconds % _DAY_S:
         return False
     if any(mark.isnumeric() and not mark.isascii() for mark in drawn):
         return False
@@ -198,13 +220,16 @@ def shows_moment(drawn: str, number_format: str, value: float, null_date: str) -
     return _shows_day(day, groups, moment) if groups else time is not None
 
 
-def _shows_time(time: re.Match[str], moment: dt.datetime, seconds: int) -> bool:
+def _shows_time(
+    time: re.Match[str], moment: dt.datetime, seconds: int, *, is_duration: bool
+) -> bool:
     """Return whether hours, minutes and seconds are those of a moment, or of a duration in seconds."""
-    first, second, third = int(time[1]), int(time[2]), int(time[3] or moment.second)
-    hours = {moment.hour, seconds // 3600}
+    first, second, third = int(time[1]), int(time[2]), int(time[3] or 0)
+    hours = {seconds // 3600 if is_duration else moment.hour}
     if time[4]:
         is_half = time[4].lower() == ("a" if moment.hour < _NOON else "p")
-        hours = {moment.hour % _NOON or _NOON} if is_half else set()
+        is_today = not is_duration or seconds < _DAY_S
+        hours = {moment.hour % _NOON or _NOON} if is_half and is_today else set()
     is_clock = first in hours and (second, third) == (moment.minute, moment.second)
     return is_clock or (not time[3] and (first, second) == (seconds // 60, moment.second))
 
@@ -214,15 +239,14 @@ def _shows_day(text: str, groups: list[str], moment: dt.datetime) -> bool:
     numbers = [int(group) for group in groups]
     day, month = moment.day, moment.month
     years = [len(group) == _YEAR_DIGITS and int(group) == moment.year for group in groups]
-    is_year_last = years[-1] or (len(groups[-1]) == _PAIR and numbers[-1] == moment.year % 100)
-    if _WORD.search(text) and len(groups) <= _PAIR:
+    is_short = len(groups[-1]) == _PAIR and numbers[-1] == moment.year % 100
+    is_year_last = years[-1] or (is_short and _FIRST_YEAR <= moment.year <= _LAST_YEAR)
+    if _WORD.search(text) and len(groups) == _PAIR:
         rest = [number for number, is_year in zip(numbers, years, strict=True) if not is_year]
-        return rest in ([], [day]) or (len(rest) == _PAIR and rest[0] == day and is_year_last)
+        return rest == [day] or (len(rest) == _PAIR and rest[0] == day and is_year_last)
     if years[0] and len(groups) > 1:
-        return numbers[1:] in ([month], [month, day])
-    if len(groups) == _PAIR and years[-1]:
-        return numbers[0] == month
-    if len(groups) != _PAIR and not (len(groups) == _TRIPLE and is_year_last):
+        return numbers[1:] == [month, day]
+    if len(groups) != _TRIPLE or not is_year_last:
         return False
     usual = (day, month) if "." in re.split("[0-9]+", text)[1] else (month, day)
     pair = numbers[0], numbers[1]

@@ -39,6 +39,7 @@ def compare_text(
 
     def compare_pair(where: str, one: Sheet, other: Sheet) -> Iterator[Difference]:
         yield from compare_keyed(where, open_texts(one), open_texts(other), compare)
+        yield from compare_each(f"{where}, shape", one.texts, other.texts, compare)
 
     yield from compare_each("sheet", shown_sheets(wanted), shown_sheets(found), compare_pair)
 

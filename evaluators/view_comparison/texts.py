@@ -39,6 +39,7 @@ def compare_text(
     yield from compare_each("paragraph", *texts, compare)
     yield from compare_each("table", wanted.tables, found.tables, _compare_cells)
     yield from compare_each("page style", wanted.page_styles, found.page_styles, _compare_margins)
+    yield from compare_each("frame", wanted.frames, found.frames, compare)
 
 
 def _compare_cells(where: str, wanted: TextTable, found: TextTable) -> Iterator[Difference]:

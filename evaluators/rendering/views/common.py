@@ -109,13 +109,17 @@ class Shown(ViewModel):
         drawn_runs: of cells, the parts of that text with their formatting as drawn.
         series_are_shown: of charts, whether each series is seen in the plot.
         is_title_shown: of charts, whether the title is seen; None if there is none.
-        background: of cells, the colour ``#rrggbb`` of most of their area, by whatever it is drawn.
+        background: of cells, the colour ``#rrggbb`` of at least half of their area, by whatever it is drawn.
         places: where it is, as far as that is known: of a text, each line of each occurrence.
         paragraphs: in text documents, numbers of the view's paragraphs in which the asked text is
             seen wherever it occurs; empty if it is in none, such as a text in a frame.
         readings: of a text or cell, lines that were read and measured in a large picture: the first ones, and
             those that may show something else.
         pictures: of a slide's pictures, those that are seen as a whole, from the front to the back.
+        gaps_mm: of cells, the distances of their letters from left, top, right and bottom of the cell.
+        first_paragraphs: of a part of a text document with page breaks, the paragraphs above which their page has no text, apart
+            from a header.
+        is_empty: of a box of a PDF that is not ticked, whether nothing is drawn in it.
     """
 
     is_found: bool
@@ -135,6 +139,9 @@ class Shown(ViewModel):
     paragraphs: tuple[int, ...] = ()
     readings: tuple[Reading, ...] = ()
     pictures: tuple[DrawnPicture, ...] = ()
+    gaps_mm: tuple[float, float, float, float] | None = None
+    first_paragraphs: tuple[int, ...] | None = None
+    is_empty: bool | None = None
 
 
 class CharacterFormat(ViewModel):

@@ -106,6 +106,7 @@ class Chart(Placed):
         type: LibreOffice's name of the first chart type, such as ``ColumnChartType``.
         is_sideways: whether its bars are horizontal.
         title: its title; empty if it has none.
+        is_percent: whether values are drawn as shares of their sum.
         series: its series.
     """
 
@@ -114,6 +115,7 @@ class Chart(Placed):
     type: str
     is_sideways: bool
     title: str
+    is_percent: bool = False
     series: tuple[Series, ...]
 
 
@@ -203,6 +205,7 @@ class Sheet(ViewModel):
         charts: charts.
         pivot_tables: pivot tables.
         comments: comments of cells.
+        texts: texts of shapes.
     """
 
     name: str
@@ -226,6 +229,7 @@ class Sheet(ViewModel):
     charts: tuple[Chart, ...]
     pivot_tables: tuple[PivotTable, ...]
     comments: tuple[Comment, ...]
+    texts: tuple[str, ...] = ()
 
     def cell(self, name: str) -> Cell | None:
         """Return a filled cell by name, such as ``B3``; None if it is empty."""
@@ -272,6 +276,7 @@ class SheetsView(ViewModel):
         sheets: its sheets in the order of their tabs.
         active_sheet: name of the sheet that is shown when it is opened.
         null_date: date of the number 0, such as ``1899-12-30``.
+        brings_fonts: whether it brings fonts of its own, whose letters may have any weight, slant and size.
         is_place_asked: whether a formula asks where the file is, and was not told.
         perturbed: results of each perturbation of the request.
         shown: whether each item of the request is seen.
@@ -282,6 +287,7 @@ class SheetsView(ViewModel):
     sheets: tuple[Sheet, ...]
     active_sheet: str
     null_date: str
+    brings_fonts: bool = False
     is_place_asked: bool = False
     perturbed: tuple[tuple[Result, ...], ...]
     shown: tuple[Shown, ...]

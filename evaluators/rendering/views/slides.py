@@ -100,6 +100,7 @@ class SlidesView(ViewModel):
         width_mm: width of the slides.
         height_mm: height of the slides.
         slides: its slides in order.
+        brings_fonts: whether it brings fonts of its own, whose letters may have any weight, slant and size.
         shown: whether each item of the request is seen; page numbers leave out hidden slides.
     """
 
@@ -108,4 +109,5 @@ class SlidesView(ViewModel):
     width_mm: float
     height_mm: float
     slides: tuple[Slide, ...]
+    brings_fonts: bool = False
     shown: tuple[Shown, ...]

@@ -15,6 +15,7 @@ class Run(CharacterFormat):
         highlight: ``#rrggbb`` behind the characters; None if there is none.
         spacing_pt: space between characters, beyond the font's.
         position: ``super``, ``sub`` or empty.
+        raised_percent: how far it is raised, or lowered if negative, of the font's height; more than 100 if automatic.
         transparency_percent: 100 for invisible characters; known only in text documents.
         link: address of the hyperlink; empty if there is none.
         field: kind of the field that they come from, such as ``PageNumber``; empty if there is none,
@@ -25,6 +26,7 @@ class Run(CharacterFormat):
     highlight: str | None
     spacing_pt: float
     position: str
+    raised_percent: int | None = None
     transparency_percent: int
     link: str
     field: str
@@ -187,6 +189,8 @@ class TextView(ViewModel):
         page_styles: page styles in use, with headers and footers.
         pictures: pictures.
         page_count: number of pages.
+        frames: texts of frames and shapes.
+        brings_fonts: whether it brings fonts of its own, whose letters may have any weight, slant and size.
         shown: whether each item of the request is seen.
     """
 
@@ -197,4 +201,6 @@ class TextView(ViewModel):
     page_styles: tuple[PageStyle, ...]
     pictures: tuple[TextPicture, ...]
     page_count: int
+    frames: tuple[str, ...] = ()
+    brings_fonts: bool = False
     shown: tuple[Shown, ...]

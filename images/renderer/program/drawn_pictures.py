@@ -7,10 +7,11 @@ the page only tells whether all of them are drawn, opaque, upright and with noth
 from __future__ import annotations
 
 import ctypes
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pypdfium2
-from PIL import Image, ImageChops
+from PIL import Image, ImageChops, ImageFilter
 from pypdfium2 import raw
 
 from images.renderer.program.errors import DocumentError
@@ -42,6 +43,12 @@ _EDGE_PX = 2
 _OPAQUE = 250
 _SLANT_PT = 0.01
 _INSET_PX = 0.01
+_DETAILS_PX = 128
+_CLEAR_STEP = 60
+"""Least difference of a colour channel that is a detail of a picture."""
+_MIN_STEP = 0.3
+_MAX_LOST = 0.1
+"""Share of a picture's details that may be lost, those with less than `_MIN_STEP` of their difference."""
 
 
 def decide_pictures(
@@ -122,7 +129,27 @@ class _Shown:
         alone = self._pdf.new_page(*self._page.get_size())
         raw.FPDFPage_InsertObject(alone, drawn)
         picture = self._pixels(alone, box, size)
+        if not self._keeps_details(alone, box, picture):
+            return None
         return (box, encode_png(picture)) if self._fills(alone, drawn, place) else None
+
+    def _keeps_details(self, alone: Any, box: Box, picture: Image.Image) -> bool:  # noqa: ANN401
+        """Return whether what is seen of a picture over white is seen over what is behind it, if it has a mask."""
+        size = picture.size
+        black = self._pixels(alone, box, size, Image.new("RGB", size))
+        if not any(levels_of(picture, black).histogram()[CLEAN + 1 :]):
+            return True
+        self._left = render_page(self._page)
+        behind = self._left.crop(pixels_of(box)).resize(size)
+        there = self._pixels(alone, box, size, behind)
+        wanted, left = _steps_in(picture), _steps_in(there)
+        lost = ImageChops.subtract(wanted.point(lambda step: int(step * _MIN_STEP)), left)
+        counts = Counter(
+            lack > 0
+            for step, lack in zip(wanted.getdata(), lost.getdata(), strict=True)
+            if step >= _CLEAR_STEP
+        )
+        return counts[True] <= _MAX_LOST * counts.total()
 
     def _is_uncovered(self, place: tuple[int, int, int, int]) -> bool:
         """Return whether what was in front of a place has changed nothing there."""
@@ -138,10 +165,15 @@ class _Shown:
         is_ordinary = 0 < width.value * height.value <= MAX_PIXELS
         return (width.value, height.value) if is_ordinary else None
 
-    def _pixels(self, alone: Any, box: Box, size: tuple[int, int]) -> Image.Image:  # noqa: ANN401
-        """Return the pixels of the only picture of a page, over white."""
-        bitmap = pypdfium2.PdfBitmap.new_native(*size, raw.FPDFBitmap_BGR)
-        bitmap.fill_rect((255, 255, 255, 255), 0, 0, *size)
+    def _pixels(
+        self,
+        alone: Any,  # noqa: ANN401
+        box: Box,
+        size: tuple[int, int],
+        behind: Image.Image | None = None,
+    ) -> Image.Image:
+        """Return the pixels of the only picture of a page, over white or over another picture."""
+        bitmap = pypdfium2.PdfBitmap.from_pil(behind or Image.new("RGB", size, "white"))
         left, top = points_of(box.left), points_of(box.top)
         right, bottom = points_of(box.right), points_of(box.bottom)
         # pdfium widens pictures to whole pixels, which rounding must not make one more.
@@ -180,6 +212,14 @@ class _Shown:
             mm_of(at.e + at.a),
             mm_of(height - at.f),
         )
+
+
+def _steps_in(picture: Image.Image) -> Image.Image:
+    """Return how much the colours around each pixel of a small copy differ, in the channel with the largest step."""
+    small = picture.resize((_DETAILS_PX, _DETAILS_PX))
+    most, least = (small.filter(kind(3)) for kind in (ImageFilter.MaxFilter, ImageFilter.MinFilter))
+    red, green, blue = ImageChops.subtract(most, least).split()
+    return ImageChops.lighter(ImageChops.lighter(red, green), blue)
 
 
 def _is_picture(drawn: Any) -> bool:  # noqa: ANN401 - pypdfium2 has no types

@@ -156,6 +156,7 @@ def _run(run: Any, text: str, extra: tuple[str, ...]) -> dict[str, Any]:  # noqa
         or color(further.get("CharBackColor", _AUTOMATIC)),
         "spacing_pt": round(further.get("CharKerning", 0) / 100 / 25.4 * 72, 2),
         "position": position,
+        "raised_percent": escapement,
         # The automatic colour has no transparency, but LibreOffice says 100.
         "transparency_percent": further.get("CharTransparence", 0) if look["color"] else 0,
         "link": further.get("HyperLinkURL", ""),

@@ -15,6 +15,7 @@ from images.renderer.program.errors import DocumentError
 
 _SOFFICE = "/usr/lib/libreoffice/program/soffice.bin"
 _PROFILE = Path("/opt/renderer/profile")
+_FONTS = Path("user/temp/embeddedfonts/fromdocs")
 _PIPE = "renderer"
 _HOMES = Path("/home")
 _START_TIMEOUT_S = 60.0
@@ -108,6 +109,11 @@ class Office:
         if document is None:
             raise DocumentError("LibreOffice cannot open the file.")
         return document
+
+    def has_brought_fonts(self) -> bool:
+        """Return whether the opened document brought fonts of its own, which LibreOffice has put into its profile."""
+        folder = self._folder / "profile" / _FONTS
+        return any(path.is_file() for path in folder.rglob("*"))
 
     def write(self, name: str, data: bytes) -> Path:
         """Write a file into the folder and return its path."""

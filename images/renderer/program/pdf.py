@@ -13,16 +13,19 @@ from images.renderer.program.drawn_text import DrawnTexts, make_line
 from images.renderer.program.errors import DocumentError
 from images.renderer.program.letters import box_of, lines_of, read_letters, text_of
 from images.renderer.program.pages import (
+    CONTRAST,
     MAX_PAGES,
     Box,
     Reply,
     encode_png,
     mm_of,
+    pixels_of,
     points_of,
     render_page,
     render_pages,
 )
 from images.renderer.program.pdf_annotations import (
+    pages_of_unsure_images,
     places_of_fields,
     refuse_touched,
     undrawn_annotations,
@@ -50,6 +53,7 @@ MAX_TEXT_CHARS = 2_000_000
 MAX_FIELDS = 2_000
 MAX_OUTLINE = 2_000
 _BORDER = 0.2
+_MIDDLE = 0.3
 """Share of a check box on each side that may be its border."""
 _SCRIPT = re.compile(rb"/JavaScript\b|/JS\b")
 """Names of scripts, which pdfium writes without escapes when it saves a PDF."""
@@ -58,6 +62,7 @@ _PASSWORD = 1 << 13
 _TEXT_FIELD = raw.FPDF_FORMFIELD_TEXTFIELD
 _UNDRAWN = "an annotation without an appearance, which viewers draw differently, is on it"
 _ON_FIELD = "a form field, which viewers draw differently, is on it"
+_UNSURE = "an image on its page has data that other viewers take for text"
 _LAYERED = "it is in a layer, of which pdfium does not tell whether it is shown"
 _TYPES = {
     raw.FPDF_FORMFIELD_PUSHBUTTON: "button",
@@ -100,12 +105,15 @@ def view_pdf(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
     rows = DrawnTexts(path, is_whole_word=True).decide(texts) if texts else []
     attach_readings(path, rows, is_foreign=True, needs_one=True)
     objects = decide_mixed(items, fields.render(), fields.render) if items else []
+    for asked, row in zip(asked_of("object", request), objects, strict=True):
+        row["is_empty"] = fields.is_empty(asked["number"])
     for item, row in zip(items, objects, strict=True):
         if row["is_shown"] and isinstance(item, Item) and item.drawn:
             row["lines"] = fields.lines_in(item.boxes[0])
     attach_readings(path, objects, is_foreign=True)
     refuse_touched((*rows, *objects), undrawn_annotations(pdf), _UNDRAWN)
     refuse_touched(rows, places_of_fields(pdf), _ON_FIELD)
+    refuse_touched(rows, pages_of_unsure_images(pdf), _UNSURE)
     view["shown"] = merge_rows(request["shown"], {"text": rows, "object": objects})
     pages = [encode_png(page) for page in render_pages(path)] if request["pages"] else []
     return Reply(view, pages)
@@ -211,6 +219,18 @@ class _Fields:
         drawn = self._drawn(box) if is_text else ""
         return Item((box,), characters, lambda: self._removed.add(spot), drawn)
 
+    def is_empty(self, number: int) -> bool | None:
+        """Return whether nothing is drawn in the middle of a box that is not ticked; None for other fields."""
+        row = self.rows[number] if number < len(self.rows) else {}
+        if row.get("type") not in {"checkbox", "radio"} or row["is_checked"]:
+            return None
+        left, top = row["left_mm"], row["top_mm"]
+        box = Box(row["page"], left, top, left + row["width_mm"], top + row["height_mm"])
+        part = render_page(self._pdf[box.page]).crop(pixels_of(_inside(box, _MIDDLE)))
+        pixels = part.convert("RGB").tobytes()
+        channels = [pixels[at::3] for at in range(3)] if pixels else []
+        return bool(channels) and all(max(one) - min(one) < CONTRAST for one in channels)
+
     def _reason_unlike(self, row: dict[str, Any], spot: tuple[int, int], box: Box) -> str:
         """Return why viewers, which draw a field themselves, may not show its value."""
         if self._widgets is None:
@@ -262,8 +282,8 @@ class _Fields:
             return [render_page(shown[number]) for number in range(len(shown))]
 
 
-def _inside(box: Box) -> Box:
-    across, down = (box.right - box.left) * _BORDER, (box.bottom - box.top) * _BORDER
+def _inside(box: Box, border: float = _BORDER) -> Box:
+    across, down = (box.right - box.left) * border, (box.bottom - box.top) * border
     return Box(box.page, box.left + across, box.top + down, box.right - across, box.bottom - down)
 
 

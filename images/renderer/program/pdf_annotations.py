@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import re
 from typing import TYPE_CHECKING, Any
 
 from pypdfium2 import raw
@@ -17,6 +19,10 @@ _HIDDEN = 2 | 32
 """Flags of annotations that no viewer draws. Source: ISO 32000-1, 12.5.3."""
 _NOTHING_BYTES = 2
 """Size of an empty text with its end."""
+_MAX_DEPTH = 8
+_MAX_INLINE_BYTES = 1 << 20
+_END = re.compile(rb"[\0\t\n\f\r ]EI[\0\t\n\f\r ][\t\n\f\r -~]{5}")
+"""The end of an inline image, with what viewers take for operators behind it."""
 _DRAWN = frozenset(
     {
         raw.FPDF_ANNOT_CIRCLE,
@@ -55,6 +61,26 @@ def places_of_fields(pdf: Any) -> list[Box]:  # noqa: ANN401 - pypdfium2 has no 
         for index in range(min(raw.FPDFPage_GetAnnotCount(page), MAX_ANNOTATIONS))
         if (box := _place_of(page, number, index, is_field=True)) is not None
     ]
+
+
+def pages_of_unsure_images(pdf: Any) -> list[Box]:  # noqa: ANN401 - pypdfium2 has no types
+    """Return the pages with an image whose data may end earlier, and go on as text, for other viewers."""
+    return [
+        Box(number, 0, 0, mm_of(page.get_width()), mm_of(page.get_height()))
+        for number in range(len(pdf))
+        for page in [pdf[number]]
+        if any(map(_has_end, page.get_objects([raw.FPDF_PAGEOBJ_IMAGE], max_depth=_MAX_DEPTH)))
+    ]
+
+
+def _has_end(image: Any) -> bool:  # noqa: ANN401 - pypdfium2 has no types
+    """Return whether the data of an image has the operator that ends an inline image."""
+    size = raw.FPDFImageObj_GetImageDataRaw(image, None, 0)
+    if not 0 < size <= _MAX_INLINE_BYTES:
+        return False
+    data = ctypes.create_string_buffer(size)
+    raw.FPDFImageObj_GetImageDataRaw(image, data, size)
+    return _END.search(data.raw) is not None
 
 
 def refuse_touched(rows: Iterable[dict[str, Any]], boxes: Sequence[Box], reason: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from typing import Any
 
 import pypdf
@@ -17,6 +18,7 @@ _FONT = "Tf"
 _OPERANDS = {"g": 1, "rg": 3, "k": 4, _FONT: 2}
 """Operators that set a colour or the font, with the number of their operands. Source: ISO 32000-1, 8.6.8 and 9.3."""
 _MAX_DEPTH = 20
+_BLANK = re.compile(r"^\s{2}|\s{4}|\s{2}$")
 _MOST = 255
 _UNREADABLE = "it is not a field as viewers know them"
 _OTHERWISE = "its font and colour are set in a way that viewers may not know"
@@ -74,6 +76,11 @@ class _Field:
             return "viewers rotate it"
         if _texts(self._inherited("/V")) != [value]:
             return "its value is not what viewers read"
+        if _BLANK.search(value):
+            return "white space may push its value out of its box"
+        most = _plain(self._inherited("/MaxLen"))
+        if most is not None and len(value) > int(most):
+            return "its value is longer than the field may be"
         if _plain(self._inherited("/FT")) == "/Ch" and self._displayed(value) != {value}:
             return "viewers show another of its options"
         paper = _color(_plain(looks.get("/BG")))

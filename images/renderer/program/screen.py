@@ -108,6 +108,12 @@ def every_shape(pages: Iterable[Any]) -> Iterator[Any]:
                 pending.append((shape, depth + 1))
 
 
+def texts_of(pages: Iterable[Any]) -> list[str]:
+    """Return the texts of the shapes of draw pages, without empty ones and repetitions."""
+    texts = (getattr(shape, "String", "") for shape in every_shape(pages))
+    return sorted({text.strip() for text in texts if isinstance(text, str) and text.strip()})
+
+
 def has_animation(pages: Iterable[Any]) -> bool:
     """Return whether a picture on draw pages has several frames, or a text moves or blinks."""
     return any(map(is_animated, every_shape(pages)))

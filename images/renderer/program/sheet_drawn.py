@@ -201,11 +201,26 @@ def _point_of(segment: Any) -> tuple[float, float]:  # noqa: ANN401 - pypdfium2 
     return x.value, y.value
 
 
-def background_of(page: Image, box: Box) -> str | None:
-    """Return the most frequent colour in a box, as ``#rrggbb``; None if it has no area."""
+def gaps_of(box: Box, characters: Sequence[Character]) -> list[float] | None:
+    """Return the distances of letters from left, top, right and bottom of their cell, in mm; None without letters."""
+    boxes = [letter.box for letter in characters if not letter.text.isspace()]
+    if not boxes:
+        return None
+    gaps = (
+        min(one.left for one in boxes) - box.left,
+        min(one.top for one in boxes) - box.top,
+        box.right - max(one.right for one in boxes),
+        box.bottom - max(one.bottom for one in boxes),
+    )
+    return [round(gap, 2) for gap in gaps]
+
+
+def background_of(page: Image, box: Box, least_share: float = 0.0) -> str | None:
+    """Return the most frequent colour in a box, as ``#rrggbb``; None if it has no area, or a smaller share of it."""
     part = page.crop(pixels_of(box))
     if 0 in part.size:
         return None
     pixels = part.tobytes()
-    color, _ = Counter(pixels[at : at + 3] for at in range(0, len(pixels), 3)).most_common(1)[0]
-    return f"#{color.hex()}"
+    counts = Counter(pixels[at : at + 3] for at in range(0, len(pixels), 3))
+    color, count = counts.most_common(1)[0]
+    return f"#{color.hex()}" if count * 3 >= least_share * len(pixels) else None

@@ -41,6 +41,10 @@ def find_chart(sheet: Any, shape: Any) -> Any | None:  # noqa: ANN401 - UNO has 
     return sheet.Charts.getByName(name).EmbeddedObject if sheet.Charts.hasByName(name) else None
 
 
+_PERCENT = 1
+"""Source: com.sun.star.chart2.AxisType."""
+
+
 def series_of(embedded: Any) -> list[Any]:  # noqa: ANN401 - UNO has no types
     """Return the series of a chart, in the order of its view."""
     return [series for kind in _types_of(embedded) for series in kind.getDataSeries()[:MAX_OBJECTS]]
@@ -81,9 +85,17 @@ def _chart(embedded: Any) -> dict[str, Any]:  # noqa: ANN401 - UNO has no types
     return {
         "type": types[0].getChartType().rpartition(".")[2] if types else "",
         "is_sideways": any(bool(system.SwapXAndYAxis) for system in systems),
+        "is_percent": any(_is_percent(system) for system in systems),
         "title": title_of(embedded),
         "series": [_series(series) for series in series_of(embedded)],
     }
+
+
+def _is_percent(system: Any) -> bool:  # noqa: ANN401 - UNO has no types
+    """Return whether values are drawn as shares of their sum."""
+    if system.getDimension() < 2:  # noqa: PLR2004
+        return False
+    return bool(system.getAxisByDimension(1, 0).getScaleData().AxisType == _PERCENT)
 
 
 def values_of(series: Any) -> list[float | None]:  # noqa: ANN401 - UNO has no types

@@ -19,7 +19,13 @@ from images.renderer.program.pages import Box, encode_png, render_pages
 from images.renderer.program.readings import attach_readings
 from images.renderer.program.screen import ANIMATED, has_animation
 from images.renderer.program.sheet_chart_parts import ChartParts, decide_charts
-from images.renderer.program.sheet_drawn import background_of, read_characters, runs_of, text_of
+from images.renderer.program.sheet_drawn import (
+    background_of,
+    gaps_of,
+    read_characters,
+    runs_of,
+    text_of,
+)
 from images.renderer.program.sheet_filters import (
     button_of,
     filtered_cells,
@@ -343,9 +349,12 @@ class SheetPrinter:
             {
                 "drawn": text_of(letters[0]),
                 "drawn_runs": runs_of(letters[0]),
-                "background": background_of(self._pages[item.boxes[0].page], item.boxes[0]),
+                "background": background_of(
+                    self._pages[item.boxes[0].page], item.boxes[0], _LEAST_FILLED
+                ),
+                "gaps_mm": gaps_of(places[0], letters[0]),
             }
-            for item, letters in zip(items, found, strict=True)
+            for item, places, letters in zip(items, boxes, found, strict=True)
         ]
 
 
@@ -356,6 +365,8 @@ def _raster(sheet: Any, column: int, row: int) -> tuple[tuple[int, int], tuple[i
     return (columns[0], rows[0]), (columns[1], rows[1])
 
 
+_LEAST_FILLED = 0.5
+"""Least share of a cell that its background has."""
 _OUTSIDE = "the frozen panes keep it out of the window"
 _NOTHING = '"";"";"";""'
 """A number format that shows no number and no text."""

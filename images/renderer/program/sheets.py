@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from images.renderer.program.errors import DocumentError
 from images.renderer.program.pages import Reply
 from images.renderer.program.readings import embeds_fonts
-from images.renderer.program.screen import print_as_shown
+from images.renderer.program.screen import print_as_shown, texts_of
 from images.renderer.program.sheet_cells import read_cells
 from images.renderer.program.sheet_objects import read_charts, read_comments, read_pivot_tables
 from images.renderer.program.sheet_perturbation import find_sheet, perturb_all
@@ -49,10 +49,12 @@ def view_sheets(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
             for number in range(document.Sheets.Count)
         ],
         "active_sheet": document.CurrentController.ActiveSheet.Name,
+        "brings_fonts": office.has_brought_fonts(),
         "null_date": _day(document.NullDate),
         "is_place_asked": not request.get("place") and is_place_asked(document),
     }
-    printer = SheetPrinter(office, document, request["shown"], is_foreign=embeds_fonts(data))
+    is_foreign = view["brings_fonts"] or embeds_fonts(data)
+    printer = SheetPrinter(office, document, request["shown"], is_foreign=is_foreign)
     view["shown"] = printer.decide()
     if request["pages"] and not request["shown"]:
         printer.print_all()
@@ -118,4 +120,5 @@ def _view_sheet(
         "charts": read_charts(sheet),
         "pivot_tables": read_pivot_tables(sheet),
         "comments": read_comments(sheet),
+        "texts": texts_of([sheet.DrawPage]),
     }

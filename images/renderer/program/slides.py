@@ -74,12 +74,14 @@ def view_slides(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
     if slides.Count > MAX_SLIDES:
         raise DocumentError(f"It has more than {MAX_SLIDES} slides.")
     first = slides.getByIndex(0)
+    brings_fonts = office.has_brought_fonts()
     pages = [slides.getByIndex(number) for number in range(slides.Count)]
     view: dict[str, Any] = {
         "kind": "slides",
         "width_mm": first.Width / 100,
         "height_mm": first.Height / 100,
         "slides": [_slide(page) for page in pages],
+        "brings_fonts": brings_fonts,
     }
     # Hidden slides are not printed.
     printed: dict[int, int] = {}
@@ -99,7 +101,7 @@ def view_slides(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
     how = {"FilterData": {"UseLosslessCompression": True}} if pictured else {}
     path = office.export(document, _PDF, **how) if is_drawn else None
     before = render_pages(path) if path is not None else []
-    is_foreign = embeds_fonts(data)
+    is_foreign = brings_fonts or embeds_fonts(data)
     rows = {"text": _decide_texts(path, asked_of("text", request), printed)}
     parts = [encode_png(page) for page in before] if request["pages"] else []
     rows["pictures"] = decide_pictures(path, pictured, printed, parts)

@@ -24,6 +24,7 @@ from images.renderer.program.screen import (
 )
 from images.renderer.program.text_parts import (
     pictures_of,
+    read_frames,
     read_page_styles,
     read_parts,
     read_pictures,
@@ -71,6 +72,8 @@ def view_text(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
         "page_styles": read_page_styles(document),
         "pictures": read_pictures(document),
         "page_count": document.CurrentController.PageCount,
+        "frames": read_frames(document),
+        "brings_fonts": office.has_brought_fonts(),
         "shown": [],
     }
     asked = request["shown"]
@@ -80,7 +83,9 @@ def view_text(office: Office, data: bytes, request: dict[str, Any]) -> Reply:
     printed = _Printed(office, document, parts, path.rename(path.with_name("first")))
     pages = [encode_png(page) for page in render_pages(printed.path)] if request["pages"] else []
     view["shown"] = printed.decide(asked)
-    attach_readings(printed.path, view["shown"], is_foreign=embeds_fonts(data))
+    attach_readings(
+        printed.path, view["shown"], is_foreign=view["brings_fonts"] or embeds_fonts(data)
+    )
     return Reply(view, pages)
 
 
@@ -127,11 +132,38 @@ class _Printed:
                 drawn |= {passage: [] for passage in unsure} | locate(first, self._print(), again)[
                     0
                 ]
+            tops = self._first_on_pages(first, drawn) if self._has_breaks(asked, group) else None
             decided = self._decide_passages(first, {row: drawn.get(row, []) for row in passages})
             for number in group:
                 rows[number] = _summary({row: decided[row] for row in found[number]})
+                rows[number]["first_paragraphs"] = tops
             first = DrawnTexts(self.path)  # deciding removed texts from it
         return rows
+
+    def _has_breaks(self, asked: list[dict[str, Any]], group: list[int]) -> bool:
+        """Return whether a part with page breaks is asked for."""
+        return any(asked[number]["kind"] == "part" for number in group) and any(
+            row["is_page_break_before"] or row["is_page_break_after"]
+            for row in self.parts.paragraphs
+        )
+
+    def _first_on_pages(self, first: DrawnTexts, drawn: dict[Passage, list[Letter]]) -> list[int]:
+        """Return the paragraphs before which no text is drawn on their page, apart from a header."""
+        headers = [row["text"] for row in self.parts.paragraphs if row["part"] == "header"]
+        most = sum(len("".join(text.split())) for text in headers)
+        pages: dict[int, list[Letter]] = {}
+        found = []
+        for passage, letters in drawn.items():
+            if not letters:
+                continue
+            page = letters[0].page
+            if page not in pages:
+                pages[page] = first.letters(page)
+            start = letters[0].top
+            above = sum((row.bottom + row.top) / 2 > start for row in pages[page])
+            if above <= most:
+                found.append(passage.paragraph)
+        return sorted(found)
 
     def _decide_passages(
         self, first: DrawnTexts, drawn: dict[Passage, list[Letter]]

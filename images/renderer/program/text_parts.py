@@ -7,6 +7,7 @@ from typing import Any
 
 from images.renderer.program.errors import DocumentError
 from images.renderer.program.formatting import color, paragraphs_of, read_paragraph, runs_of
+from images.renderer.program.screen import texts_of
 
 MAX_PARAGRAPHS = 3000
 MAX_TABLE_CELLS = 300
@@ -30,6 +31,7 @@ _PARAGRAPH = (
     "OutlineLevel",
     "PageDescName",
     "ParaBackColor",
+    "ParaContextMargin",
     "ParaStyleName",
 )
 _BREAKS_BEFORE = {"PAGE_BEFORE", "PAGE_BOTH"}
@@ -54,12 +56,14 @@ class Parts:
         texts: the text in LibreOffice in which each of them stands.
         portions: the runs of each of them in LibreOffice.
         tables: tables of the body.
+        are_joined: whether each of them has no space to a neighbour of the same style.
     """
 
     paragraphs: list[dict[str, Any]] = field(default_factory=list)
     texts: list[Any] = field(default_factory=list)
     portions: list[list[Any]] = field(default_factory=list)
     tables: list[dict[str, Any]] = field(default_factory=list)
+    are_joined: list[bool] = field(default_factory=list)
 
     def add(self, paragraph: Any, text: Any, part: str, place: str) -> None:  # noqa: ANN401
         """Read a paragraph of a text.
@@ -70,9 +74,24 @@ class Parts:
         if len(self.paragraphs) == MAX_PARAGRAPHS:
             raise DocumentError(f"It has more than {MAX_PARAGRAPHS} paragraphs.")
         contents = runs_of(paragraph)
-        self.paragraphs.append({**_paragraph(paragraph, contents), "part": part, "place": place})
+        row, is_joined = _paragraph(paragraph, contents)
+        self.paragraphs.append({**row, "part": part, "place": place})
+        self.are_joined.append(is_joined)
         self.texts.append(text)
+        self._join_equal()
         self.portions.append([run for run, _ in contents])
+
+    def _join_equal(self) -> None:
+        """Take the space between the last two paragraphs away if their style says so."""
+        if len(self.paragraphs) > 1 and any(self.are_joined[-2:]):
+            before, after = self.paragraphs[-2:]
+            if _group(before) == _group(after):
+                before["after_mm"] *= not self.are_joined[-2]
+                after["before_mm"] *= not self.are_joined[-1]
+
+
+def _group(row: dict[str, Any]) -> tuple[str, str, str]:
+    return row["part"], row["place"], row["style"]
 
 
 def read_parts(document: Any, *, has_pages: bool) -> Parts:  # noqa: ANN401 - UNO has no types
@@ -130,9 +149,17 @@ def read_pictures(document: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - UNO 
     ]
 
 
-def _paragraph(paragraph: Any, contents: list[tuple[Any, str]]) -> dict[str, Any]:  # noqa: ANN401
+def read_frames(document: Any) -> list[str]:  # noqa: ANN401 - UNO has no types
+    """Return the texts of frames and shapes, without empty ones."""
+    frames = document.TextFrames
+    texts = {frames.getByIndex(number).Text.String.strip() for number in range(frames.Count)}
+    return sorted({text for text in texts if text} | set(texts_of([document.DrawPage])))
+
+
+def _paragraph(paragraph: Any, contents: list[tuple[Any, str]]) -> tuple[dict[str, Any], bool]:  # noqa: ANN401
+    """Return a paragraph, and whether it has no space to a neighbour of the same style."""
     values = dict(zip(_PARAGRAPH, paragraph.getPropertyValues(_PARAGRAPH), strict=True))
-    return {
+    row = {
         **read_paragraph(paragraph, contents, _RUN),
         "style": values["ParaStyleName"],
         "level": values["OutlineLevel"],
@@ -142,6 +169,7 @@ def _paragraph(paragraph: Any, contents: list[tuple[Any, str]]) -> dict[str, Any
         or bool(values["PageDescName"]),
         "is_page_break_after": values["BreakType"].value in _BREAKS_AFTER,
     }
+    return row, bool(values["ParaContextMargin"])
 
 
 def _list_label(paragraph: Any) -> str:  # noqa: ANN401 - UNO has no types
