@@ -40,8 +40,10 @@ _MAX_DEVIATION = 12.0
 Measured on pages of text of 14 to 28 px: up to 10 for pictures that are scaled by 0.15 to 2, or saved
 as JPEG of quality 40, and at least 18 for a changed digit or a missing full stop.
 """
-_LEAST_CONTRAST = 40.0
-"""Contrast below which nothing counts as seen."""
+_FULL = 255.0
+_LEAST_CONTRAST = 30.0
+"""Contrast below which a tile has no ink, to which differences are relative."""
+_NEIGHBOURS = tuple(product(range(3), repeat=2))
 _SHIFTS_PX = tuple(product((0, -1, 1), repeat=2))
 _FILTERS = (
     Image.Resampling.BOX,
@@ -59,7 +61,7 @@ class WorstTile:
     Attributes:
         difference: root mean square of the differences of its pixels, smoothed over 3 by 3 px, in
             the colour channel with the largest; 0 is equal, 1 is black against white, or the largest contrast within
-            the tile.
+            the tile and those beside it.
         left_px: its left edge.
         top_px: its upper edge.
     """
@@ -116,6 +118,7 @@ def _worst_of_grid(page: Pixels, near: list[Pixels], top: int, left: int) -> Wor
         return WorstTile(0.0)
     values = np.stack([_powers(page[top:, left:], other[top:, left:]) for other in near])
     contrasts = np.maximum(_contrasts(page[top:, left:]), _contrasts(near[0][top:, left:]))
+    contrasts = np.where(contrasts < _LEAST_CONTRAST, _FULL, contrasts)
     differences = np.sqrt(values.min(axis=0)) / contrasts
     row, column = np.unravel_index(int(differences.argmax()), differences.shape)
     return WorstTile(
@@ -124,10 +127,13 @@ def _worst_of_grid(page: Pixels, near: list[Pixels], top: int, left: int) -> Wor
 
 
 def _contrasts(page: Pixels) -> Values:
-    """Return how much the pixels of each tile differ from each other, in the channel with the largest difference."""
+    """Return how much the pixels of each tile differ, or those of one beside it, in the channel with the largest difference."""
     channels = [_tiles(page[:, :, channel].astype(np.float32)) for channel in range(3)]
     ranges = [tiles.max(axis=(1, 3)) - tiles.min(axis=(1, 3)) for tiles in channels]
-    return np.asarray(np.maximum(np.max(ranges, axis=0), _LEAST_CONTRAST), np.float32)
+    most = np.pad(np.max(ranges, axis=0), 1, "edge")
+    height, width = most.shape[0] - 2, most.shape[1] - 2
+    near = [most[down : down + height, across : across + width] for down, across in _NEIGHBOURS]
+    return np.asarray(np.max(near, axis=0), np.float32)
 
 
 def _powers(one: Pixels, other: Pixels) -> Values:
