@@ -56,7 +56,7 @@ def cell_equals(
     The cell must show the value: a number format that shows another number, or a cell that cannot be
     seen, is unmet. Rounding, percent, currencies and formats of dates show the value; units, which may
     change it, do not (``cell_displays`` compares texts). Dates must be shown by ISO, with the name of the
-    month, or as month/day or day.month, unless the day is above 12. Numbers may differ by one part in a billion, or by `tolerance`. A number does not equal a text that looks like
+    month, or as month/day or day.month, unless the day is above 12; with day, month and year, and their time. Numbers may differ by one part in a billion, or by `tolerance`. A number does not equal a text that looks like
     it. White space at the ends of texts is ignored. The result of a formula must be both what is shown when
     the file is opened, and what LibreOffice calculates.
     Proves the state, not who caused it.

@@ -19,6 +19,7 @@ from evaluators.testing.case import (
     positive,
 )
 from tests.evaluator_cases.document_cases import at
+from tests.evaluator_cases.forged_documents import forgeries
 from tests.evaluator_cases.pdf_pages import (
     OFF,
     TICK,
@@ -150,6 +151,7 @@ TABLES = (
         pdfs.pdf_page_has_text,
         _GOOD,
         _TEXT,
+        *forgeries("pdf_page_has_text"),
         positive("on the first page", at(PATH, _GOOD), **_TEXT),
         positive("on the second page", at(PATH, _GOOD), path=PATH, text=" Thank\n you", page=2),
         negative("different text", at(PATH, page(draw("x"))), **_TEXT),
@@ -199,6 +201,7 @@ TABLES = (
         pdfs.pdf_field_equals,
         _ANN,
         _FIELD,
+        *forgeries("pdf_field_equals"),
         positive("without an appearance", at(PATH, _ANN), **_FIELD),
         positive("check box", at(PATH, _TICK), path=PATH, field="news", value="/Yes"),
         negative("no form", at(PATH, page(draw("Ann"))), **_FIELD),
@@ -243,6 +246,7 @@ TABLES = (
         pdfs.pdf_box_checked,
         _TICK,
         _TICKED,
+        *forgeries("pdf_box_checked"),
         positive("ticked", at(PATH, _TICK), **_TICKED),
         positive(
             "not ticked", at(PATH, form(tick_box("news", "Off"))), **{**_TICKED, "checked": False}

@@ -26,6 +26,7 @@ from evaluators.testing.case import (
 )
 from evaluators.testing.machine import MachineFixture
 from tests.evaluator_cases.file_builders import bombed, docx, encoded, noise, odf, pdf, pptx, xlsx
+from tests.evaluator_cases.forged_documents import forgeries
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -174,6 +175,7 @@ TABLES = (
         same.document_same_as,
         MachineFixture,
         (
+            *forgeries("document_same_as"),
             positive("text document", in_text(text), **_DOC),
             positive(
                 "workbook",

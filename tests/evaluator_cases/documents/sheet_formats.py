@@ -8,6 +8,7 @@ from evaluators.documents import sheet_formats
 from evaluators.testing.case import another_way, forged, near_miss, negative, positive
 from tests.evaluator_cases.document_cases import at
 from tests.evaluator_cases.file_builders import changed, unzipped
+from tests.evaluator_cases.forged_documents import forgeries
 from tests.evaluator_cases.sheet_books import PATH, SAVED, formatted, new, ods, put, table
 
 _BOLD: dict[str, Any] = {"path": PATH, "cells": ["A1", "B1"]}
@@ -118,6 +119,7 @@ TABLES = (
     table(
         sheet_formats.cell_filled,
         _FILL,
+        *forgeries("cell_filled"),
         another_way("openpyxl", put(_styled(fill="A1")), **_FILL),
         negative("no fill", put(), **_FILL),
         near_miss("different colour", SAVED, **{**_FILL, "colour": "FFFF01"}),
@@ -153,6 +155,7 @@ TABLES = (
     table(
         sheet_formats.cells_look,
         _LOOK,
+        *forgeries("cells_look"),
         another_way("openpyxl", put(_styled(bold="A1 B1")), **_LOOK),
         another_way("with empty cells", SAVED, **{**_LOOK, "cells": "A1:C1"}),
         negative("no format", put(), **_LOOK),
@@ -167,6 +170,7 @@ TABLES = (
     table(
         sheet_formats.cells_sorted,
         _SORT,
+        *forgeries("cells_sorted"),
         another_way("descending", put(B2=9), **{**_SORT, "cells": "B2:B3", "order": "descending"}),
         another_way("numbers before texts", new({"B2": 2, "B3": "a", "B4": "B"}), **_SORT),
         negative("unsorted", put(B2=9), **_SORT),

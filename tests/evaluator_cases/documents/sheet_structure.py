@@ -8,6 +8,7 @@ from evaluators.documents import sheet_objects, sheet_structure
 from evaluators.testing.case import another_way, forged, near_miss, negative, positive
 from tests.evaluator_cases.document_cases import at
 from tests.evaluator_cases.file_builders import changed, unzipped
+from tests.evaluator_cases.forged_documents import forgeries
 from tests.evaluator_cases.sheet_books import (
     DATA,
     PATH,
@@ -219,6 +220,7 @@ TABLES = (
     table(
         sheet_objects.sheet_has_chart,
         _CHART,
+        *forgeries("sheet_has_chart"),
         another_way("openpyxl", put(_chart()), **{**_CHART, "series": ["Data!$b2:B$3"]}),
         positive("bar chart", put(_chart("bar")), **{**_CHART, "kind": "bar"}),
         positive(
@@ -277,6 +279,7 @@ TABLES = (
     table(
         sheet_objects.sheet_has_pivot_table,
         _PIVOT,
+        *forgeries("sheet_has_pivot_table"),
         another_way("no column fields given", SAVED, **_PIVOT, columns=[]),
         negative("no pivot table", put(added("More")), **_PIVOT),
         near_miss("other function", SAVED, **{**_PIVOT, "values": {"Price": "max"}}),

@@ -14,6 +14,7 @@ from evaluators.testing.case import (
     positive,
 )
 from tests.evaluator_cases.document_cases import at
+from tests.evaluator_cases.forged_documents import forgeries
 from tests.evaluator_cases.slide_decks import (
     PATH,
     background,
@@ -72,6 +73,7 @@ TABLES = (
         slide_designs.slide_shape_at,
         _PLACED,
         _AT,
+        *forgeries("slide_shape_at"),
         positive("by its name", at(PATH, _PLACED), **_AT),
         negative("no such shape", at(PATH, _MENTION), **{**_AT, "shape": "Bob"}),
         near_miss("3 mm too low", at(PATH, deck(rectangle((10, 12.3, 5, 3), "Ann"))), **_AT),
@@ -90,6 +92,7 @@ TABLES = (
         slide_designs.slide_shape_sized,
         _PLACED,
         _SIZED,
+        *forgeries("slide_shape_sized"),
         positive("by its name", at(PATH, _PLACED), **_SIZED),
         negative("no such shape", at(PATH, _MENTION), **{**_SIZED, "shape": "Bob"}),
         near_miss("3 mm too wide", at(PATH, deck(rectangle((10, 12, 5.3, 3), "Ann"))), **_SIZED),

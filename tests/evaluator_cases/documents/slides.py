@@ -19,6 +19,7 @@ from evaluators.testing.case import (
 )
 from tests.evaluator_cases import file_builders
 from tests.evaluator_cases.document_cases import at
+from tests.evaluator_cases.forged_documents import forgeries
 from tests.evaluator_cases.invoice_pictures import forged_pages, invoice
 from tests.evaluator_cases.slide_decks import (
     FAIR,
@@ -161,6 +162,7 @@ TABLES = (
         slides.slide_has_line,
         _TALK,
         _LINE,
+        *forgeries("slide_has_line"),
         positive("second line", at(PATH, _TALK), **_LINE),
         negative("different line", at(PATH, deck(on(title("x"), box("y")))), **_LINE),
         near_miss("part of a line", at(PATH, deck(on(title("x"), box("two more")))), **_LINE),
@@ -260,6 +262,7 @@ TABLES = (
         slides.slide_has_picture,
         _SHOWN,
         _PICTURE,
+        *forgeries("slide_has_picture"),
         positive("right", at(PATH, _SHOWN), **_PICTURE),
         positive(
             "full",

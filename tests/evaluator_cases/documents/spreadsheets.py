@@ -11,6 +11,7 @@ from evaluators.documents import spreadsheets
 from evaluators.testing.case import another_way, corrupt, forged, near_miss, negative, positive
 from tests.evaluator_cases.document_cases import at
 from tests.evaluator_cases.file_builders import broken, with_moving_text
+from tests.evaluator_cases.forged_documents import forgeries
 from tests.evaluator_cases.sheet_books import (
     PATH,
     SAVED,
@@ -120,6 +121,7 @@ _WANTED: dict[str, Any] = {
     "D5": "not paid",
     "D10": "not paid",
 }
+_WITHOUT_YEAR = "day and month"
 _DISPLAYED: dict[str, tuple[str, str, Any]] = {
     "percent": ("A1", "0.00%", 2.5),
     "currency": ("A2", "#,##0.00 [$€-407]", 1234.5),
@@ -129,7 +131,7 @@ _DISPLAYED: dict[str, tuple[str, str, Any]] = {
     "brackets for negative numbers": ("A6", "0.00;(0.00)", -2.5),
     "currency by its code": ("A7", "[$CHF-407] 0.0", 2.5),
     "date": ("B1", "DD MMM YYYY", "2026-11-21"),
-    "day and month": ("B2", "D.M.", "2026-11-21"),
+    _WITHOUT_YEAR: ("B2", "D.M.", "2026-11-21"),
     "time with AM and PM": ("B3", "h:mm AM/PM", "14:30"),
     "date and time": ("B4", "YYYY-MM-DD HH:MM", "2026-11-21 14:30"),
 }
@@ -316,6 +318,7 @@ TABLES = (
     table(
         spreadsheets.cell_equals,
         _TEA,
+        *forgeries("cell_equals"),
         positive("calculated", SAVED, path=PATH, cell="B4", value=6.5),
         positive("true", SAVED, path=PATH, cell="C3", value=True),
         positive("text", put(A1=" Item "), path=PATH, cell="A1", value="Item "),
@@ -333,7 +336,9 @@ TABLES = (
         *(
             another_way(name, at(PATH, _displayed), path=PATH, cell=place, value=value)
             for name, (place, _, value) in _DISPLAYED.items()
+            if name != _WITHOUT_YEAR
         ),
+        near_miss(_WITHOUT_YEAR, at(PATH, _displayed), path=PATH, cell="B2", value="2026-11-21"),
         negative("different value", put(B2=3), **_TEA),
         near_miss("beyond the tolerance", SAVED, **{**_TEA, "value": 2.76}, tolerance=0.25),
         near_miss("text that looks like the number", put(B2="2.5"), **_TEA),

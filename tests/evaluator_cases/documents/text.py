@@ -21,6 +21,7 @@ from evaluators.testing.case import (
 from evaluators.testing.machine import MachineFixture
 from tests.evaluator_cases import file_builders
 from tests.evaluator_cases.document_cases import at
+from tests.evaluator_cases.forged_documents import forgeries
 from tests.evaluator_cases.text_files import (
     MM,
     PATH,
@@ -254,6 +255,7 @@ TABLES = (
         text.document_has_paragraph,
         MachineFixture,
         (
+            *forgeries("document_has_paragraph"),
             positive("docx", at(PATH, _letter), **_ANN),
             positive(
                 "outer spaces", at(PATH, docx("  Dear Ann,  ")), path=PATH, text=" Dear Ann,\n"
@@ -378,6 +380,7 @@ TABLES = (
         text.document_text_styled,
         MachineFixture,
         (
+            *forgeries("document_text_styled"),
             positive("docx", at(PATH, _bold), **_BOLD),
             *(
                 positive(look, at(PATH, docx(_now(**font))), **{**_BOLD, "look": look})
@@ -489,6 +492,7 @@ TABLES = (
         text.document_paragraph_aligned,
         MachineFixture,
         (
+            *forgeries("document_paragraph_aligned"),
             positive("docx", at(PATH, docx(_title)), **_MIDDLE),
             positive(
                 "left by default", at(PATH, docx("Title")), **{**_MIDDLE, "alignment": "left"}

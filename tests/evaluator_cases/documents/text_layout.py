@@ -16,6 +16,7 @@ from evaluators.testing.case import (
 )
 from evaluators.testing.machine import MachineFixture
 from tests.evaluator_cases.document_cases import at
+from tests.evaluator_cases.forged_documents import forgeries
 from tests.evaluator_cases.text_files import (
     MM,
     PATH,
@@ -189,6 +190,7 @@ TABLES = (
         text_layout.document_text_highlighted,
         MachineFixture,
         (
+            *forgeries("document_text_highlighted"),
             positive("docx", at(PATH, docx(_word(**_yellow))), **_MARKED),
             positive("removed", at(PATH, docx(_word())), **{**_MARKED, "colour": "none"}),
             negative("no highlighting", at(PATH, docx(_word())), **_MARKED),
@@ -227,6 +229,7 @@ TABLES = (
         text_layout.document_paragraph_spacing,
         MachineFixture,
         (
+            *forgeries("document_paragraph_spacing"),
             positive("after", at(PATH, docx(_airy)), **_AFTER),
             positive(
                 "before", at(PATH, docx(_airy)), **{**_AFTER, "side": "before", "space_pt": 6}
@@ -249,6 +252,7 @@ TABLES = (
         text_layout.document_paragraph_indented,
         MachineFixture,
         (
+            *forgeries("document_paragraph_indented"),
             positive("first line", at(PATH, docx(_indented)), **_FIRST),
             positive(
                 "left", at(PATH, docx(_indented)), **{**_FIRST, "side": "left", "indent_mm": 10}
@@ -330,6 +334,7 @@ TABLES = (
         text_layout.document_page_break_before,
         MachineFixture,
         (
+            *forgeries("document_page_break_before"),
             positive("docx", at(PATH, docx("a", _broken_before("Annex"))), **_BREAK),
             negative("no break", at(PATH, docx("a", "Annex")), **_BREAK),
             near_miss("many empty lines", at(PATH, docx("a", *[""] * 60, "Annex")), **_BREAK),
@@ -429,6 +434,7 @@ TABLES = (
         text_layout.document_pages_numbered,
         MachineFixture,
         (
+            *forgeries("document_pages_numbered"),
             positive("footer", at(PATH, docx("a", _numbered(alignment=2))), **_NUMBERS),
             positive(
                 "header", at(PATH, docx("a", _numbered("header"))), path=PATH, margin="header"
