@@ -171,3 +171,5 @@ def _print_validations(rows: list[Validation]) -> None:
         print_table(table)
         for fault in row.faults:
             console_out().print(Text(f"{row.task}: {fault}", "red"), soft_wrap=True)
+        for note in row.notes:
+            console_out().print(f"{row.task}: note: {note}", markup=False, soft_wrap=True)

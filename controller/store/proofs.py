@@ -47,6 +47,7 @@ class TaskProof(Record):
         task: id of the task.
         level: what was tried.
         faults: what is wrong with the task; empty if it is sound.
+        notes: what is no fault, but worth knowing.
         attempts: number of attempts.
         solution_s: time of the first solution, with setup and evaluation.
         images: recipes of the images that it ran on, by key of what the task needs; empty in memory.
@@ -58,6 +59,7 @@ class TaskProof(Record):
     task: str
     level: Level
     faults: tuple[str, ...]
+    notes: tuple[str, ...] = ()
     attempts: int
     solution_s: float = 0.0
     images: dict[str, str]

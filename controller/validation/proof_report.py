@@ -134,7 +134,7 @@ class ProofReport:
             *(
                 f"* {row.task.id}: {fault}"
                 for row in self.rows
-                for fault in (row.proof.faults if row.proof else ())
+                for fault in ((*row.proof.faults, *row.proof.notes) if row.proof else ())
             ),
         ]
         return "\n".join(lines).rstrip() + "\n"

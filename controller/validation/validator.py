@@ -254,6 +254,7 @@ class Validator:
             task=row.task,
             level=self.level,
             faults=row.faults,
+            notes=row.notes,
             attempts=len(row.attempts),
             solution_s=row.solution_s,
             images={key: digest for key, digest in self.images.items() if key in needs},

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from controller.episode.result import Reason, TrialResult
 from controller.planning import specify_run
 from controller.specification.agent import CustomSpec
 from controller.store.proofs import ProofStore, TaskProof, proven_levels
 from controller.store.report import read_report
 from controller.store.runs import Store
-from controller.validation.evidence import Attempt, Kind
+from controller.validation.evidence import Attempt, Kind, Meaning, Validation
 from controller.validation.validator import Validator
 from controller.wiring import open_suite
 from evaluators.graph.outcome import Verdict
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from controller.store.proofs import Level
-    from controller.validation.evidence import Validation
     from evaluators.loading.suite import Suite
     from tests.unit.controller.lab import Lab
 
@@ -160,6 +160,17 @@ def test_full_validation_tries_another_seed_and_the_setup_twice(lab: Lab, tmp_pa
     assert by_kind[Kind.ORACLE].parameters != by_kind[Kind.SEED].parameters
     assert by_kind[Kind.ORACLE].parameters == by_kind[Kind.SETUP_TWICE].parameters
     assert row.attempts[0].credits == (0,)
+
+
+def test_a_setup_that_is_not_idempotent_is_a_note_and_no_fault() -> None:
+    passed = TrialResult("a", 0, Verdict.PASS, Reason.SUCCESS, 1, 1, 3, 1.0)
+    failed = replace(passed, verdict=Verdict.FAIL, reason=Reason.AGENT_ERROR)
+    once = Attempt(Kind.ORACLE, "oracle", "run", passed)
+    again = Attempt(Kind.SETUP_TWICE, "oracle", "run", failed)
+    row = Validation("a", (once, again), needed=0)
+    assert (row.faults, again.meaning) == ((), Meaning.NO_EVIDENCE)
+    assert [note[:27] for note in row.notes] == ["the setup is not idempotent"]
+    assert Validation("a", (once, replace(again, result=passed)), needed=0).notes == ()
 
 
 @pytest.mark.slow
