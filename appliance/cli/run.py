@@ -77,6 +77,7 @@ def run(
     """
     from controller.agents.registry import make_run_driver
     from controller.executor_choice import is_elsewhere
+    from controller.planning import needs_of
     from controller.rehearsal import rehearsal_of
     from controller.requests import model_choice, specify_request
     from controller.store.runs import Store
@@ -84,6 +85,7 @@ def run(
     from controller.wiring import open_fleet, open_trials
     from foundation.errors import UsageError
     from foundation.settings import get_settings
+    from provisioning.fake.fleet import require_fakes
 
     if matrix is not None:
         from appliance.cli.matrix import run_matrix
@@ -112,6 +114,8 @@ def run(
     if dry_run:
         show_estimate(spec, suite, request, settings, json=json)
         return
+    if request.fleet == "fake":
+        require_fakes(needs_of(spec, suite))
     machines = machines_of(spec, suite, settings, build=build)
     is_here = request.fleet == "real" and not is_elsewhere(request, settings)
     check_ready(spec, model, machines if is_here else None, is_whole=request.preflight)

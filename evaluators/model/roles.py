@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Self
 
-from pydantic import Field, GetPydanticSchema, JsonValue, field_validator
+from pydantic import Field, GetPydanticSchema, JsonValue, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 from pydantic_core.core_schema import (
     no_info_after_validator_function,
@@ -45,6 +45,27 @@ class _Written(Strict):
             message = "There is no kind of resource called {kind}. {hint}"
             raise PydanticCustomError("kind", message, {"kind": repr(kind), "hint": hint})
         return kind
+
+    @model_validator(mode="after")
+    def _know_parameters(self) -> Self:
+        entries = registry().backends_of(self.kind).values()
+        known = sorted({name for entry in entries for name in entry.parameters})
+        for name, value in self.parameters.items():
+            if name not in known:
+                near = nearest(name, known)
+                hint = (
+                    f"Did you mean {near[0]}?" if near else f"Known: {', '.join(known) or 'none'}."
+                )
+                message = "A {kind} has no parameter {name}. {hint}"
+                context = {"kind": self.kind, "name": repr(name), "hint": hint}
+                raise PydanticCustomError("parameter", message, context)
+            if isinstance(value, str) and "${" in value:
+                message = (
+                    "The parameter {name} is the same in every trial; {value} is not filled in."
+                )
+                context = {"name": repr(name), "value": repr(value)}
+                raise PydanticCustomError("parameter", message, context)
+        return self
 
 
 def _read(value: object) -> object:

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter, ValidationError
 
-from evaluators.model.parameter import Choice, Parameter, ParameterName, fields_of
+from evaluators.model.parameter import (
+    Choice,
+    Parameter,
+    ParameterName,
+    PersonaQuestion,
+    fields_of,
+)
 from evaluators.model.placeholders import escaped, placeholders, substitute_entry
 from evaluators.model.spelling import require_known, unknown_placeholder
 from evaluators.model.task import Task
@@ -106,14 +112,19 @@ def _placeholders_of(
 ) -> tuple[list[SpecError], set[str]]:
     """Return errors for placeholders without a value, and the names that the others use."""
     known = [*parameters]
+    unread = set()
     for name, parameter in parameters.items():
         known += [f"{name}.{field}" for field in fields_of(parameter)]
+        if isinstance(parameter, PersonaQuestion) and not parameter.answers:
+            unread.add(name)  # an error elsewhere in the file
     used: set[str] = set()
     errors: list[SpecError] = []
     for key in WITH_PLACEHOLDERS:
         for name, where in placeholders(source.data.get(key), (key,)):
-            used.add(name.partition(".")[0])
-            errors += unknown_placeholder(source, where, name, known)
+            root = name.partition(".")[0]
+            used.add(root)
+            if root not in unread:
+                errors += unknown_placeholder(source, where, name, known)
     return errors, used
 
 

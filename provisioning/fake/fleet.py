@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from foundation.clock import SYSTEM_CLOCK, Clock
-from foundation.errors import LeaseExpiredError, UnknownNameError
+from foundation.errors import LeaseExpiredError, UnknownNameError, UnsupportedError
 from provisioning.fake.desktop import FakeDesktop
 from provisioning.fake.end_state import kind_of_kept, load_fake
 from provisioning.fake.phone import FakePhone
@@ -17,7 +17,7 @@ from provisioning.protocols import READY
 from provisioning.resource import DESKTOP, PHONE, ResourceSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
     from typing import Self
@@ -118,6 +118,19 @@ class FakeLease:
     def _rewind(self) -> Environment:
         resets = {role: machine.rewind(READY) for role, machine in self._machines.items()}
         return Environment(dict(self._machines), resets)
+
+
+def require_fakes(specs: Collection[ResourceSpec]) -> None:
+    """Check that there are fake machines of the kinds that tasks need.
+
+    Raises:
+        UnsupportedError: there are none of one kind, such as a world.
+    """
+    for kind in sorted({spec.kind for spec in specs} - _KINDS.keys()):
+        raise UnsupportedError(
+            f"There are no fake machines of the kind {kind}.",
+            resolution="Run these tasks on real machines, or choose others with --task.",
+        )
 
 
 class FakeFleet:
