@@ -125,6 +125,8 @@ def test_a_task_has_the_answers(tmp_path: Path) -> None:
         ("cheapest()", "cheapst()", "cheapest.yaml:5: .*cheapst"),
         ("${order.total}", "${order.price}", "order.price"),
         ("seed: 7", "seed: 9999999999999999999999", "seed"),
+        ("seed: 7", "sed: 7", "no parameter 'sed'. Did you mean seed"),
+        ("seed: 7", 'seed: "${order}"', "is the same in every trial"),
         ("world: {kind: world, parameters: {seed: 7}}", "desktop: desktop", "is not a world"),
     ],
 )
@@ -134,3 +136,4 @@ def test_lint_reports_a_wrong_question_with_file_and_line(
     with pytest.raises(SpecError) as caught:
         load_suite(write(tmp_path, TASK.replace(old, new)), vocabulary())
     assert re.search(message, str(caught.value)), str(caught.value)
+    assert "guest.email" not in str(caught.value)  # which is right
