@@ -72,6 +72,7 @@ def test_failed_step_does_not_prevent_later_ones(
     with pytest.raises(MesocosmError, match="stuck"):
         down.take_down(settings, steps, purge=True)
     assert [(step.name, step.ok) for step in steps.done] == [
+        ("cluster", True),
         ("runs and schedules", True),
         ("machines", False),
         ("services", True),

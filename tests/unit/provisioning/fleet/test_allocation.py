@@ -11,7 +11,7 @@ import pytest
 from foundation.clock import FakeClock, wait_until
 from foundation.errors import MachineError
 from foundation.settings import Settings
-from provisioning.fleet import allocation, search
+from provisioning.fleet import allocation, local, search
 from provisioning.fleet.allocation import HOST_MIB, Allocation, memory_mib
 from provisioning.fleet.backends import FixedBackends
 from provisioning.fleet.ledger import FILE, LeaseRow, Ledger
@@ -99,6 +99,7 @@ def small_host(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         allocation.Allocation.__init__, "__kwdefaults__", {"memory": lambda: host(1)}
     )
+    monkeypatch.setattr(local, "budgeted_mib", lambda _machines_mib: host(1))
 
 
 def fleet_of(tmp_path: Path) -> LocalFleet:

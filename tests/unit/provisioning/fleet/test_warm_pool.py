@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from foundation.settings import Settings
-from provisioning.fleet import allocation
+from provisioning.fleet import allocation, local
 from provisioning.fleet.backends import FixedBackends
 from provisioning.fleet.local import LocalFleet
 from provisioning.machine_folder import create_folder, iter_folders
@@ -140,9 +140,7 @@ def test_other_forks_give_way_if_memory_is_short(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     total_mib = allocation.HOST_MIB + 1
-    monkeypatch.setattr(
-        allocation.Allocation.__init__, "__kwdefaults__", {"memory": lambda: (total_mib, 4096)}
-    )
+    monkeypatch.setattr(local, "budgeted_mib", lambda _machines_mib: (total_mib, 4096))
     pair = Pair(tmp_path, reset="fork", pool="1")
     pair.fleet.announce([LEFT])
     assert pair.machines() == ["left-fork-1"]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from controller.service.api.context import ApiContext
 
 # Code of the caller, and settings that the operator of the service sets for all runs.
-NOT_ON_PAGES = {"command", "folder", "script", "base_url", "key", "extra_fields"}
+NOT_ON_PAGES = {"command", "folder", "script", "base_url", "key", "extra_fields", "executor"}
 SHORT = {"name": "nightly", "suite": "smoke", "agent": "noop", "line": "0 2 * * *"}
 FULL = {
     **SHORT,
