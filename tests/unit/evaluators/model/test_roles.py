@@ -15,7 +15,7 @@ ROLES = TypeAdapter(dict[str, Role])
         ("desktop", ResourceSpec(DESKTOP)),
         ({"kind": "desktop"}, ResourceSpec(DESKTOP)),
         ({"kind": "desktop", "image": "debian-12"}, ResourceSpec(DESKTOP, "debian-12")),
-        ({"kind": "phone", "parameters": {"a": [1]}}, ResourceSpec("phone", "", {"a": [1]})),
+        ({"kind": "world", "parameters": {"seed": 7}}, ResourceSpec("world", "", {"seed": 7})),
     ],
 )
 def test_both_forms_are_read_and_the_shortest_is_written(
@@ -37,6 +37,7 @@ def test_both_forms_are_read_and_the_shortest_is_written(
         ({"kind": "desktop", "imgae": "x"}, "no key 'imgae' here. Did you mean 'image'?"),
         ({"kind": "desktop", "image": "a b"}, "should match pattern"),
         ({"image": "debian-12"}, "Field required"),
+        ({"kind": "phone", "parameters": {"a": 1}}, "A phone has no parameter 'a'. Known: none."),
         (3, "valid dictionary"),
     ],
 )
