@@ -10,6 +10,7 @@ from foundation.files import FileLock
 from provisioning.machine_state import MachineState
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from foundation.clock import Clock
@@ -126,26 +127,19 @@ class Reaper:
         If the host of a fork does not answer, the fork stays.
         """
         self.reap()
-        removed = []
-        for folder in self._inventory.folders():
-            if not self._ended_reason(folder) or (claim := folder.claim()) is None:
-                continue
-            try:
-                if reason := self._ended_reason(folder):  # it may have changed until claimed
-                    self._inventory.destroy(folder)
-                    removed.append(f"{folder.machine_id}: {reason}")
-            finally:
-                claim.release()
-        return removed
+        return self._remove(self._ended_reason)
 
     def remove_unfinished(self) -> list[str]:
         """Remove machines whose making was ended by a kill; return one line for each."""
+        return self._remove(self._unfinished_reason)
+
+    def _remove(self, reason_of: Callable[[MachineFolder], str]) -> list[str]:
         removed = []
         for folder in self._inventory.folders():
-            if not self._unfinished_reason(folder) or (claim := folder.claim()) is None:
+            if not reason_of(folder) or (claim := folder.claim()) is None:
                 continue
             try:
-                if reason := self._unfinished_reason(folder):  # it may have changed until claimed
+                if reason := reason_of(folder):  # it may have changed until claimed
                     self._inventory.destroy(folder)
                     removed.append(f"{folder.machine_id}: {reason}")
             finally:
